@@ -1,0 +1,54 @@
+# Every target sets up what it needs in .venv; nothing but Python 3.11 (or newer), pip and make is assumed.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+# Tests use both cores; one process per core is enough on a laptop too.
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help install install-dev demo test test-slow check format lint types bench clean
+
+help: ## list the targets
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+.venv/installed: pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "error: no python3 found; install Python 3.11 or newer" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "error: $(PYTHON) is older than Python 3.11; run: make PYTHON=/path/to/python3.11" >&2; exit 2; }
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@touch $@
+
+.venv/installed-dev: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+install: .venv/installed ## set up .venv with what summarising needs
+
+install-dev: .venv/installed-dev ## set up .venv with everything for developing
+
+demo: .venv/installed ## summarise an example cluster, with the source of each sentence
+	@$(BIN)/hiersum summarize examples/harbour-bridge --title "Harbour bridge"
+
+test: .venv/installed-dev ## the fast tests, on all rooms
+	$(BIN)/python -m pytest -q -n $(WORKERS)
+
+test-slow: .venv/installed-dev ## the slow tests: a machine from nothing, big inputs, long fuzzing
+	$(BIN)/python -m pytest -q -m slow
+
+check: format lint types test ## format, lint, types, tests: what a change must pass
+
+format: .venv/installed-dev ## is everything formatted? (ruff format writes it)
+	$(BIN)/ruff format --check .
+
+lint: .venv/installed-dev ## style and likely mistakes
+	$(BIN)/ruff check .
+
+types: .venv/installed-dev ## mypy, strict, on src
+	$(BIN)/mypy
+
+bench: .venv/installed-dev ## speed against other packages, written to benchmarks/results
+	$(BIN)/python benchmarks/overlap.py
+	$(BIN)/python benchmarks/lexrank.py
+
+clean: ## remove .venv and caches
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -1,0 +1,214 @@
+"""Settings: one frozen dataclass per section, read from TOML and from `--set section.key=value`.
+
+Order: the defaults below, then a file, then overrides. An unknown name is refused with the nearest real
+one, a wrong type with the value. Sections grow with the rooms that read them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import tomllib
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from hiersum.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DataConfig:
+    """How documents become paragraphs."""
+
+    max_documents: int = 1_000
+    """Documents of one cluster that are read; later ones are named as unread."""
+    max_document_characters: int = 5_000_000
+    """Characters of one document that are read."""
+    language: str = "auto"
+    """Two-letter code of the language to read, `any` for all, `auto` for the cluster's main one."""
+    min_paragraph_words: int = 4
+    """Paragraphs with fewer words are fragments and are dropped."""
+    max_paragraph_words: int = 160
+    """Longer paragraphs are split at sentence ends."""
+    near_duplicate: float = 0.8
+    """Share of common word triples from which two paragraphs count as one; 1 keeps all but copies."""
+    clone_recall: float = 0.8
+    """Bigram recall against the target above which a source paragraph is a clone (training data)."""
+
+    def __post_init__(self) -> None:
+        _require_at_least("data.max_documents", self.max_documents, 1)
+        _require_at_least("data.max_document_characters", self.max_document_characters, 1)
+        _require_at_least("data.min_paragraph_words", self.min_paragraph_words, 1)
+        if self.max_paragraph_words < 2 * self.min_paragraph_words:
+            raise ConfigError(
+                f"data.max_paragraph_words ({self.max_paragraph_words}) must be at least twice "
+                f"data.min_paragraph_words ({self.min_paragraph_words})"
+            )
+        _require_within("data.near_duplicate", self.near_duplicate, 0, 1)
+        _require_within("data.clone_recall", self.clone_recall, 0, 1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RankerConfig:
+    """Which paragraphs are read at all."""
+
+    max_paragraphs: int = 500
+    """The best paragraphs that an extractive system reads."""
+
+    def __post_init__(self) -> None:
+        _require_at_least("ranker.max_paragraphs", self.max_paragraphs, 1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GraphConfig:
+    """How paragraphs relate."""
+
+    min_similarity: float = 0.2
+    """Edges of the similarity graph below this weight are removed (the paper's appendix A.1)."""
+
+    def __post_init__(self) -> None:
+        _require_within("graph.min_similarity", self.min_similarity, 0, 1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExtractiveConfig:
+    """Lead and LexRank."""
+
+    style: Literal["reader", "paper"] = "reader"
+    """`reader`: whole sentences, no repetition. `paper`: ranked paragraphs cut at the last word."""
+    damping: float = 0.85
+    """How much of a node's rank comes from its neighbours."""
+    redundancy: float = 0.5
+    """Cosine to a chosen sentence from which another one is left out (`reader` only)."""
+
+    def __post_init__(self) -> None:
+        _require_within("extractive.damping", self.damping, 0, 0.999)
+        _require_within("extractive.redundancy", self.redundancy, 0, 1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DecodingConfig:
+    """How long a summary may become."""
+
+    max_words: int = 120
+    """A cap on the words of the summary."""
+
+    def __post_init__(self) -> None:
+        _require_at_least("decoding.max_words", self.max_words, 1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Config:
+    """All sections together."""
+
+    data: DataConfig = field(default_factory=DataConfig)
+    ranker: RankerConfig = field(default_factory=RankerConfig)
+    graph: GraphConfig = field(default_factory=GraphConfig)
+    extractive: ExtractiveConfig = field(default_factory=ExtractiveConfig)
+    decoding: DecodingConfig = field(default_factory=DecodingConfig)
+
+
+def load_config(path: Path | None = None, overrides: Iterable[str] = ()) -> Config:
+    """Return the defaults, changed by a TOML file and then by `section.key=value` overrides.
+
+    Raises:
+        ConfigError: the file cannot be read, or a name or value does not fit.
+    """
+    values: dict[str, Any] = _read_toml(path) if path is not None else {}
+    for override in overrides:
+        _apply_override(values, override)
+    return config_from_dict(values)
+
+
+def config_from_dict(values: Mapping[str, Any]) -> Config:
+    """Build a config from nested mappings, such as a parsed TOML file."""
+    return typing.cast(Config, _build(Config, values, prefix=""))
+
+
+def config_to_dict(config: Config) -> dict[str, Any]:
+    """Return the nested mapping that `config_from_dict` turns into the same config."""
+    return dataclasses.asdict(config)
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8 text, so not a TOML file") from error
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: not valid TOML ({error})") from error
+
+
+def _apply_override(values: dict[str, Any], override: str) -> None:
+    name, equals, text = override.partition("=")
+    section, dot, key = name.strip().partition(".")
+    if not (equals and dot and section and key):
+        raise ConfigError(f"--set {override!r}: write it as section.key=value")
+    table = values.setdefault(section, {})
+    if not isinstance(table, dict):
+        raise ConfigError(f"{section} is a section, but got the value {table!r}")
+    try:
+        table[key] = tomllib.loads(f"value = {text.strip()}")["value"]
+    except tomllib.TOMLDecodeError:
+        table[key] = text.strip()  # a bare word: --set extractive.style=paper needs no quotes
+
+
+def _build(section: type, values: Mapping[str, Any], prefix: str) -> object:
+    hints = typing.get_type_hints(section)
+    arguments = {}
+    for name, value in values.items():
+        full_name = f"{prefix}{name}"
+        if name not in hints:
+            raise ConfigError(_unknown_name(full_name, [f"{prefix}{known}" for known in hints]))
+        if dataclasses.is_dataclass(hints[name]):
+            if not isinstance(value, Mapping):
+                raise ConfigError(f"{full_name} is a section, but got the value {value!r}")
+            arguments[name] = _build(typing.cast(type, hints[name]), value, f"{full_name}.")
+        else:
+            arguments[name] = _checked(full_name, value, hints[name])
+    return section(**arguments)
+
+
+def _unknown_name(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
+    return f"unknown setting '{name}'; {hint}"
+
+
+def _checked(name: str, value: Any, hint: Any) -> Any:
+    """Return the value as the type its field declares, or refuse it by name."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Literal:
+        if value not in arguments:
+            raise ConfigError(f"{name} must be one of {', '.join(arguments)}, got {value!r}")
+        return value
+    if origin is types.UnionType:
+        inner = next(argument for argument in arguments if argument is not types.NoneType)
+        return None if value is None or value == "none" else _checked(name, value, inner)
+    if origin is tuple:
+        if not isinstance(value, (list, tuple)):
+            raise ConfigError(f"{name} must be a list, got {value!r}")
+        return tuple(_checked(f"{name}[{i}]", item, arguments[0]) for i, item in enumerate(value))
+    # bool is a subclass of int, and 1 is a fine value for a float field; nothing else is converted.
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if not isinstance(value, hint) or (hint is not bool and isinstance(value, bool)):
+        raise ConfigError(f"{name} must be {hint.__name__}, got {value!r}")
+    return value
+
+
+def _require_at_least(name: str, value: int, lowest: int) -> None:
+    if value < lowest:
+        raise ConfigError(f"{name} must be at least {lowest}, got {value}")
+
+
+def _require_within(name: str, value: float, lowest: float, highest: float) -> None:
+    if not lowest <= value <= highest:  # NaN fails too
+        raise ConfigError(f"{name} must be between {lowest} and {highest}, got {value}")

@@ -1,0 +1,1 @@
+"""From paragraphs to edge weights between them."""

@@ -1,0 +1,1 @@
+"""From paragraphs to the best of them, in order."""

@@ -1,0 +1,1 @@
+"""From documents to paragraphs to tokens: everything that is still words."""

@@ -1,0 +1,165 @@
+"""The nouns of the story: a cluster of documents becomes paragraphs, an example, a summary.
+
+Everything here is frozen and plain Python; no tensor and no file is known to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One source: an article, a page, a file."""
+
+    text: str
+    name: str = ""
+    url: str = ""
+    paragraphs: tuple[str, ...] | None = None
+    """Paragraphs as the user gave them; they are never split or merged again."""
+
+    @classmethod
+    def from_paragraphs(cls, paragraphs: Sequence[str], name: str = "", url: str = "") -> Document:
+        """Make a document whose paragraphs are already known."""
+        return cls("\n".join(paragraphs), name, url, tuple(paragraphs))
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Documents about one topic, with the summary a person wrote if there is one."""
+
+    title: str
+    documents: tuple[Document, ...]
+    summary: str | None = None
+    id: str = ""
+    graph: tuple[tuple[float, ...], ...] | None = None
+    """A user's own edge weights over all given paragraphs, in reading order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a paragraph stands: the document's index, and the position within that document."""
+
+    document: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """A piece of a document that is ranked, related and cited as a whole."""
+
+    text: str
+    document: int
+    position: int
+    url: str = ""
+    also_in: tuple[Place, ...] = ()
+    """Other places where the same text, or nearly the same, stood."""
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        """Every place this text was found, its own first."""
+        return (Place(self.document, self.position), *self.also_in)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A cluster made ready for a network: ranked paragraphs as ids, edges between them, the target."""
+
+    id: str
+    title: str
+    paragraph_ids: tuple[tuple[int, ...], ...]
+    documents: tuple[int, ...]
+    positions: tuple[int, ...]
+    scores: tuple[float, ...]
+    graph: tuple[tuple[int, int, float], ...] = ()
+    target_ids: tuple[int, ...] | None = None
+    target: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A paragraph that supports a sentence, and how strongly (0 to 1)."""
+
+    document: int
+    paragraph: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class UnsupportedSpan:
+    """A stretch of a summary sentence that no source contains."""
+
+    text: str
+    start: int
+    end: int
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class SummarySentence:
+    """A sentence of a summary and where it comes from."""
+
+    text: str
+    sources: tuple[Source, ...] = ()
+    unsupported: tuple[UnsupportedSpan, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A document, or a part of one, that did not take part, and why."""
+
+    name: str
+    reason: str
+    document: int | None = None
+    """The document's index, or None where the file could not be read at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One short text about many documents; each sentence knows its sources."""
+
+    sentences: tuple[SummarySentence, ...]
+    documents: tuple[Document, ...]
+    paragraphs: tuple[Paragraph, ...] = field(repr=False)
+    """The paragraphs that were read, best first."""
+    title: str = ""
+    id: str = ""
+    unread: tuple[Unread, ...] = ()
+    system: str = ""
+    model: str | None = None
+    seconds: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """The summary as one line of running text."""
+        return " ".join(sentence.text for sentence in self.sentences)
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the result line that files and HTTP answers hold (see docs/formats.md)."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "summary": self.text,
+            "sentences": [
+                {
+                    "text": sentence.text,
+                    "sources": [
+                        {"document": s.document, "paragraph": s.paragraph, "score": s.score}
+                        for s in sentence.sources
+                    ],
+                    "unsupported": [
+                        {"text": u.text, "start": u.start, "end": u.end, "kind": u.kind}
+                        for u in sentence.unsupported
+                    ],
+                }
+                for sentence in self.sentences
+            ],
+            "unread": [
+                {"name": u.name, "reason": u.reason, "document": u.document} for u in self.unread
+            ],
+            "system": self.system,
+            "model": self.model,
+            "seconds": round(self.seconds, 3),
+        }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from scipy import sparse
 
 from hiersum.text.tfidf import TfidfSpace, cosines
@@ -21,8 +22,7 @@ class SimilarityRanker:
         space = TfidfSpace([paragraph.text for paragraph in paragraphs])
         query = space.vectors_of([title])
         if query.nnz == 0:
-            query = sparse.csr_matrix(space.vectors.sum(axis=0))
-            norm = sparse.linalg.norm(query)
-            query = query / norm if norm > 0 else query
+            centroid = space.vectors.sum(axis=0)
+            query = sparse.csr_matrix(centroid / (np.linalg.norm(centroid) or 1))
         scores: list[float] = cosines(space.vectors, query)[:, 0].tolist()
         return scores

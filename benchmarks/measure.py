@@ -18,9 +18,7 @@ import pyarrow.parquet as pq
 RESULTS = Path(__file__).parent / "results"
 
 
-def side_by_side(
-    systems: dict[str, Callable[[], object]], *, rounds: int = 5
-) -> dict[str, float]:
+def side_by_side(systems: dict[str, Callable[[], object]], *, rounds: int = 5) -> dict[str, float]:
     """Return each system's best seconds; rounds alternate, so that noise falls on all alike."""
     best = dict.fromkeys(systems, float("inf"))
     for _ in range(rounds):

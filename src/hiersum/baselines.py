@@ -29,6 +29,7 @@ _LEANING = frozenset(
     instead likewise similarly also yet still consequently hence otherwise both neither""".split()
 )
 _LEANING_FACTOR = 0.5
+_LATENESS = 0.05  # the twentieth paragraph counts half as much as the first
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,8 @@ def lexrank(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
     """Return what the rest of the cluster resembles most (Erkan & Radev, 2004).
 
     `paper`: paragraphs are nodes, tf-idf cosines edges. `reader`: sentences are nodes, and the walk
-    begins anew at sentences that resemble the title and the focus.
+    begins anew at sentences that resemble the title and the focus, that several documents have, and
+    that stand early in theirs; only sentences of more than average rank are taken.
     """
     if config.style == "paper":
         graph = similarity_graph([paragraph.text for paragraph in task.paragraphs])
@@ -79,10 +81,14 @@ def lexrank(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
     space = TfidfSpace([sentence.text for sentence in sentences], stem=True)
     similarities = cosines(space.vectors, space.vectors)
     queries = cosines(space.vectors, space.vectors_of([task.title, task.focus]))
-    prior = queries @ np.array([1.0, _FOCUS_WEIGHT])
+    relevance = queries @ np.array([1.0, _FOCUS_WEIGHT])
+    if not relevance.any():  # no title, or none of its words is known: all are alike
+        relevance = np.ones(len(sentences))
+    prior = relevance * [_prominence(sentence.paragraph) for sentence in sentences]
     ranks = pagerank(similarities, damping=config.damping, prior=prior)
     ranks = ranks * [_LEANING_FACTOR if _leans(s.text) else 1.0 for s in sentences]
     order = np.argsort(-ranks, kind="stable")
+    order = order[ranks[order] >= ranks.mean()]
     chosen = _choose(sentences, order, similarities, task.max_words, config.redundancy)
     return [_sourced(sentences[index]) for index in _in_reading_order(sentences, chosen)]
 
@@ -107,6 +113,11 @@ def _sentences(paragraphs: Sequence[Paragraph]) -> list[_Sentence]:
 def _similarities(sentences: Sequence[_Sentence]) -> NDArray[np.float64]:
     vectors = TfidfSpace([sentence.text for sentence in sentences], stem=True).vectors
     return cosines(vectors, vectors)
+
+
+def _prominence(paragraph: Paragraph) -> float:
+    """More for what several documents have, less for what stands late in its own."""
+    return len(paragraph.places) / (1 + _LATENESS * paragraph.position)
 
 
 def _leans(text: str) -> bool:
@@ -149,7 +160,7 @@ def _in_reading_order(sentences: Sequence[_Sentence], chosen: Sequence[int]) -> 
 
 def _cut_paragraphs(paragraphs: Sequence[Paragraph], max_words: int) -> list[SummarySentence]:
     """Take paragraphs in order and cut the text at the last word that fits."""
-    kept = []
+    kept: list[SummarySentence] = []
     room = max_words
     for paragraph in paragraphs:
         for text in split_sentences(paragraph.text):

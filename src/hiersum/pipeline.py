@@ -81,7 +81,11 @@ class Summarizer:
         )
 
     def summarize_many(
-        self, clusters: Iterable[Cluster], *, max_words: int | None = None, system: str = DEFAULT_SYSTEM
+        self,
+        clusters: Iterable[Cluster],
+        *,
+        max_words: int | None = None,
+        system: str = DEFAULT_SYSTEM,
     ) -> Iterator[Summary]:
         """Summarise clusters one after the other, in order."""
         for cluster in clusters:

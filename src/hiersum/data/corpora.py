@@ -18,7 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from hiersum.config import DataConfig
-from hiersum.data.files import kind_of, open_binary, read_lines, read_parquet, write_atomically
+from hiersum.data.files import (
+    kind_of,
+    open_binary,
+    parquet_rows,
+    read_lines,
+    read_parquet,
+    write_atomically,
+)
 from hiersum.data.records import (
     BadRecords,
     cluster_from_record,
@@ -37,7 +44,9 @@ _LINE_BREAK = "NEWLINE_CHAR"  # what Multi-News writes for a line break within a
 _SUMMARY_FILE = "summary.txt"
 
 
-def read_corpus(path: Path, kind: str = "auto", *, bad: BadRecords | None = None) -> Iterator[Cluster]:
+def read_corpus(
+    path: Path, kind: str = "auto", *, bad: BadRecords | None = None
+) -> Iterator[Cluster]:
     """Yield the clusters of a corpus.
 
     Args:
@@ -68,7 +77,9 @@ def detect_corpus(path: Path) -> str:
         )
     if suffix == ".json":
         return "clusters"
-    records = read_parquet(path) if suffix == ".parquet" else _json_lines(path, BadRecords(skip=True))
+    records = (
+        read_parquet(path) if suffix == ".parquet" else _json_lines(path, BadRecords(skip=True))
+    )
     record = next(iter(records), None)
     if isinstance(record, tuple):
         record = record[1]
@@ -77,6 +88,18 @@ def detect_corpus(path: Path) -> str:
     if isinstance(record, dict) and "articles" in record:
         return "wcep"
     return "clusters"
+
+
+def count_records(path: Path) -> int | None:
+    """Return how many records a corpus has, where that is cheap to tell; for progress bars."""
+    if path.is_dir():
+        return sum(folder.is_dir() for folder in path.iterdir())
+    if kind_of(path) == ".parquet":
+        return parquet_rows(path)
+    if kind_of(path) == ".json" or path.suffix.lower() == ".gz":
+        return None
+    with open_binary(path) as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
 
 
 def write_clusters(clusters: Iterable[Cluster], path: Path) -> int:
@@ -169,7 +192,9 @@ def _wcep_cluster(record: Any, where: str) -> Cluster:
     summary = record.get("summary")
     if summary is not None and not isinstance(summary, str):
         raise DataError(f'{where}: "summary" must be text')
-    return Cluster("", tuple(documents), clean_text(summary or "") or None, str(record.get("id") or ""))
+    return Cluster(
+        "", tuple(documents), clean_text(summary or "") or None, str(record.get("id") or "")
+    )
 
 
 def _read_folders(path: Path, bad: BadRecords) -> Iterator[Cluster]:
@@ -236,7 +261,9 @@ def _json_file(path: Path) -> list[tuple[str, Any]]:
         lines = [(number, line) for number, line in read_lines(path)]
         if len(lines) < 2:
             raise
-        return [(f"{path}:{number}", parse_json(line, f"{path}:{number}")) for number, line in lines]
+        return [
+            (f"{path}:{number}", parse_json(line, f"{path}:{number}")) for number, line in lines
+        ]
     if isinstance(value, list):
         return [(f"{path}[{number}]", record) for number, record in enumerate(value)]
     return [(str(path), value)]
@@ -256,9 +283,7 @@ def _write_parquet(clusters: Iterable[Cluster], path: Path) -> int:
     import pyarrow.parquet as pq
 
     text = pa.string()
-    document = pa.struct(
-        {"name": text, "url": text, "text": text, "paragraphs": pa.list_(text)}
-    )
+    document = pa.struct({"name": text, "url": text, "text": text, "paragraphs": pa.list_(text)})
     schema = pa.schema(
         {
             "id": text,
@@ -269,7 +294,10 @@ def _write_parquet(clusters: Iterable[Cluster], path: Path) -> int:
         }
     )
     number = 0
-    with write_atomically(path) as file, pq.ParquetWriter(file, schema, compression="zstd") as writer:
+    with (
+        write_atomically(path) as file,
+        pq.ParquetWriter(file, schema, compression="zstd") as writer,
+    ):
         rows: list[dict[str, Any]] = []
         for number, cluster in enumerate(clusters, start=1):
             rows.append(cluster_to_record(cluster))

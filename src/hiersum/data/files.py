@@ -81,6 +81,18 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[d
         raise DataError(f"{path}: damaged Parquet file ({reason})") from error
 
 
+def parquet_rows(path: Path) -> int | None:
+    """Return the number of rows a Parquet file says it has, None if it cannot be opened."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        num_rows: int = pq.read_metadata(path).num_rows
+    except (pa.ArrowException, OSError):
+        return None  # reading it will say what is wrong
+    return num_rows
+
+
 @contextmanager
 def write_atomically(path: Path) -> Iterator[IO[bytes]]:
     """Open a file that takes its name only once everything is written; on error nothing is left.

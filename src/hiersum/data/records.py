@@ -1,7 +1,7 @@
 """Cluster lines: the JSON form in which clusters are kept, checked field by field.
 
-    {"id", "title", "documents": [{"name", "url", "text"} | {"name", "url", "paragraphs"} | "text"],
-     "summary"?, "graph"?}
+{"id", "title", "documents": [{"name", "url", "text"} | {"name", "url", "paragraphs"} | "text"],
+ "summary"?, "graph"?}
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def pagerank(
     jump = prior / prior.sum()
     totals = graph.sum(axis=1, keepdims=True)
     steps = np.divide(graph, totals, out=np.tile(jump, (num_nodes, 1)), where=totals > 0)
-    ranks = jump
+    ranks: NDArray[np.float64] = jump
     for _ in range(_MAX_ROUNDS):
         previous, ranks = ranks, damping * (ranks @ steps) + (1 - damping) * jump
         if np.abs(ranks - previous).sum() < _TOLERANCE:

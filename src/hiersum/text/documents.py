@@ -35,11 +35,15 @@ def read_documents(
     """
     documents: list[Document] = []
     unread: list[Unread] = []
-    for path in map(Path, paths):
+    seen: set[Path] = set()
+    for path in dict.fromkeys(map(Path, paths)):
         if not path.is_dir():
             _append(documents, unread, path, config)
+            seen.add(path.absolute())
             continue
         for file in folder_files(path):
+            if file.absolute() in seen:  # named by itself, and again by its folder
+                continue
             try:
                 _append(documents, unread, file, config)
             except InputError as error:

@@ -46,8 +46,8 @@ def decode_text(data: bytes, name: str, *, is_cut: bool = False) -> str:
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return clean_text(data[len(mark) :].decode(encoding, errors="replace"))
-    if encoding := _utf16_without_mark(data):
-        return clean_text(data.decode(encoding, errors="replace"))
+    if utf16 := _utf16_without_mark(data):
+        return clean_text(data.decode(utf16, errors="replace"))
     _refuse_binary(data, name)
     try:
         return clean_text(data.decode("utf-8"))

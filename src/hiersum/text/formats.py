@@ -32,7 +32,9 @@ _FOREIGN = {
     b"GIF8": "an image; hiersum reads text only",
     b"PAR1": "a Parquet file; name it .parquet and it is read as clusters",
 }
-_LOOKS_HTML = re.compile(rb"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
+_LOOKS_HTML = re.compile(
+    rb"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?([\w-]{2,20})", re.I)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.S)
 _EXPANSION = 200  # a file that unpacks to more than this many times its size is a bomb

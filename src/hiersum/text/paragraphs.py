@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from statistics import median
 
 from hiersum.config import DataConfig
@@ -25,7 +24,8 @@ _MAX_WORD_CHARACTERS = 40  # on average; beyond it this is data, not language
 _MIN_LETTER_SHARE = 0.5
 _MIN_UNENDED_WORDS = 8  # fewer words without a full stop are a heading or a menu entry
 _MAX_NOTICE_WORDS = 40
-_LIST_ITEM = re.compile(r"\s*(?:[-*\u2022\u2023\u25e6\u2043\u00b7]|\(?\d{1,3}[.)])\s+")
+_BULLET = re.compile(r"^\s*[-*\u2022\u2023\u25e6\u2043\u00b7]\s+")
+_LIST_ITEM = re.compile(rf"{_BULLET.pattern}|^\s*\(?\d{{1,3}}[.)]\s+")
 _HYPHENATED = re.compile(r"[^\W\d_]-$")
 _NOTICE = re.compile(
     r"""\b(?:we|this\ (?:web)?site)\ uses?\ cookies | \baccept\ (?:all\ )?cookies | \ball\ rights\ reserved
@@ -59,8 +59,7 @@ def read_paragraphs(
     kept = [p for p in paragraphs if not is_fragment(p.text, config.min_paragraph_words)] or [
         p for p in paragraphs if count_words(p.text)
     ]
-    merged = merge_duplicates(kept, near=config.near_duplicate)
-    return [replace(p, text=_LIST_ITEM.sub("", p.text, count=1)) for p in merged]
+    return merge_duplicates(kept, near=config.near_duplicate)
 
 
 def split_document(document: Document, max_words: int) -> list[str]:
@@ -73,11 +72,13 @@ def split_document(document: Document, max_words: int) -> list[str]:
 def split_text(text: str, max_words: int) -> list[str]:
     """Split a text into paragraphs of at most `max_words` words.
 
-    Joining the result gives back the words of the text, but for hyphens at the end of wrapped lines.
+    Joining the result gives back the words of the text, but for hyphens at the end of wrapped lines;
+    bullets are left out.
     """
     lines = [line.rstrip() for line in text.split("\n")]
     width = _wrap_width(lines)
-    paragraphs = _join_wrapped(lines, width) if width else [line.strip() for line in lines]
+    paragraphs = _join_wrapped(lines, width) if width else lines
+    paragraphs = [_BULLET.sub("", paragraph, count=1).strip() for paragraph in paragraphs]
     return [part for p in paragraphs if p for part in _split_long(p, max_words)]
 
 

@@ -15,7 +15,9 @@ _ABBREVIATIONS = frozenset(
     vol vols p pp ch sec eq eds jan feb apr jun jul aug sep sept oct nov mon tue wed thu fri b d m r u.n ph ave blvd rd bldg dept univ assn bros gov't""".split()
 )
 # These may end a sentence or stand within one; the next word decides.
-_OPEN_ABBREVIATIONS = frozenset("inc ltd co corp jr etc u.s u.k a.m p.m b.c a.d ph.d d.c esq".split())
+_OPEN_ABBREVIATIONS = frozenset(
+    "inc ltd co corp jr etc u.s u.k a.m p.m b.c a.d ph.d d.c esq".split()
+)
 _STARTERS = frozenset(
     """the a an it he she they we i you this that these those in on at by for from with as after before
     when while although but and however its his her their our there one two both many some most other

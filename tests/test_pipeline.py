@@ -11,7 +11,9 @@ from hiersum import Cluster, Config, Document, Summarizer, load_config
 from hiersum.errors import CheckpointError, ConfigError, InputError
 from hiersum.text.words import count_words
 
-ENGLISH = "The harbour bridge reopened on Monday after eleven months of repairs, and it was full of cars."
+ENGLISH = (
+    "The harbour bridge reopened on Monday after eleven months of repairs, and it was full of cars."
+)
 GERMAN = (
     "Die Hafenbrücke wurde am Montag nach elf Monaten Bauzeit wieder für den Verkehr geöffnet. " * 2
 )

@@ -146,3 +146,10 @@ def test_any_script_is_summarised(text: str) -> None:
     summary = Summarizer(config=Config()).summarize([text, text[: len(text) // 2]], max_words=40)
     assert summary.text.strip()
     summary.text.encode("utf-8")
+
+
+def test_a_focus_without_a_word_of_the_documents_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    Summarizer().summarize([ENGLISH], focus="bridge")
+    assert caplog.text == ""
+    Summarizer().summarize([ENGLISH], focus="zeppelin")
+    assert "no document has a word of the focus 'zeppelin', so it changes nothing" in caplog.text

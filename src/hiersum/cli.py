@@ -106,10 +106,7 @@ def summarize(
     else:
         if files or title:
             raise InputError("--input summarises a corpus; leave out FILES and --title")
-        report = summarize_corpus(
-            input_path, output_path, config, kind=corpus, skip_bad=skip_bad, **options
-        )
-        _note(report)
+        summarize_corpus(input_path, output_path, config, kind=corpus, skip_bad=skip_bad, **options)
 
 
 @app.command()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import platform
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -35,6 +37,8 @@ from hiersum.text.paragraphs import split_document
 from hiersum.text.words import count_words
 from hiersum.types import Cluster, Paragraph, Summary
 
+logger = logging.getLogger(__name__)
+
 _PACKAGES = ("torch", "sentencepiece", "safetensors", "numpy", "scipy", "pyarrow", "rapidfuzz")
 
 
@@ -54,12 +58,15 @@ def summarize_files(
     if len(cluster_files) < len(files):
         other = next(path for path in files if path not in cluster_files)
         raise InputError(f"{cluster_files[0]} holds clusters and {other} does not; give one kind")
-    bad = BadRecords(skip=skip_bad)
     for path in cluster_files:
+        bad = BadRecords(skip=skip_bad)
         clusters = read_corpus(path, bad=bad)
         if title:
             clusters = _retitled(clusters, title, path)
-        yield from _summaries(summarizer, clusters, bad, **options)
+        number = 0
+        for number, summary in enumerate(_summaries(summarizer, clusters, bad, **options), 1):
+            yield summary
+        _report_count(path, number, bad)
 
 
 def summarize_corpus(
@@ -70,8 +77,8 @@ def summarize_corpus(
     kind: str,
     skip_bad: bool,
     **options: Any,
-) -> str:
-    """Write a result line for every cluster of a corpus; return a sentence on how it went.
+) -> None:
+    """Write a result line for every cluster of a corpus.
 
     The file gets its name when it is complete; without one, lines go to standard output.
     """
@@ -87,9 +94,7 @@ def summarize_corpus(
         with write_atomically(target) as file:
             for number, line in enumerate(lines, start=1):
                 file.write(line.encode())
-    if number == 0 and bad.count == 0:
-        raise DataError(f"{source}: there are no clusters in it")
-    return f"{number} clusters summarised{_skipped(bad)}"
+    _report_count(source, number, bad)
 
 
 def describe_corpus(path: Path, config: Config, *, kind: str, skip_bad: bool) -> dict[str, Any]:
@@ -163,8 +168,6 @@ def _summaries(
 
 
 def _retitled(clusters: Iterable[Cluster], title: str, path: Path) -> Iterator[Cluster]:
-    from dataclasses import replace
-
     for number, cluster in enumerate(clusters):
         if number:
             raise InputError(
@@ -193,6 +196,13 @@ def _counted(clusters: Iterable[Cluster], path: Path, verb: str) -> Iterator[Clu
         for cluster in clusters:
             yield cluster
             bar.advance(task)
+
+
+def _report_count(path: Path, number: int, bad: BadRecords) -> None:
+    if number == 0:
+        raise DataError(f"{path}: there are no clusters in it{_skipped(bad)}")
+    if bad.count:
+        logger.warning("%s: %d clusters summarised%s", path, number, _skipped(bad))
 
 
 def _skipped(bad: BadRecords) -> str:

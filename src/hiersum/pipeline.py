@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -16,8 +17,10 @@ from hiersum.text.documents import read_documents
 from hiersum.text.encodings import clean_text
 from hiersum.text.languages import UNKNOWN, check_language, detect_language, main_language
 from hiersum.text.paragraphs import read_paragraphs
-from hiersum.text.words import count_words, cut_words
-from hiersum.types import Cluster, Document, Summary, SummarySentence, Unread
+from hiersum.text.words import count_words, cut_words, split_words
+from hiersum.types import Cluster, Document, Paragraph, Summary, SummarySentence, Unread
+
+logger = logging.getLogger(__name__)
 
 DEFAULT_SYSTEM = "lexrank"
 _MAX_TITLE_CHARACTERS = 1_000
@@ -115,6 +118,8 @@ class Summarizer:
         )
         if not paragraphs:
             raise InputError(_nothing_to_read(cluster, left_out))
+        if focus and not _shares_a_word(focus, paragraphs):
+            logger.warning("no document has a word of the focus %r, so it changes nothing", focus)
         ranking = rank_paragraphs(self.ranker, f"{title} {focus}".strip(), paragraphs)
         ranking = ranking[: self.config.ranker.max_paragraphs]
         task = Task(title, focus, paragraphs, ranking, max_words)
@@ -208,6 +213,11 @@ def _check(cluster: Cluster, title: str, focus: str, max_words: int, system: str
             )
     if not cluster.documents:
         raise InputError("there are no documents to summarise; give at least one")
+
+
+def _shares_a_word(focus: str, paragraphs: Iterable[Paragraph]) -> bool:
+    words = set(split_words(focus))
+    return any(not words.isdisjoint(split_words(paragraph.text)) for paragraph in paragraphs)
 
 
 def _nothing_to_read(cluster: Cluster, unread: Sequence[Unread]) -> str:

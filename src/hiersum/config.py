@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 import tomllib
 import types
 import typing
@@ -90,14 +91,38 @@ class ExtractiveConfig:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DecodingConfig:
-    """How long a summary may become."""
+class SearchConfig:
+    """How a network's summary is searched for."""
 
     max_words: int = 120
     """A cap on the words of the summary."""
+    beam_size: int = 5
+    """Hypotheses that are followed side by side; 1 is greedy."""
+    length_penalty: float = 0.4
+    """Alpha of Wu et al.: 0 prefers short summaries, more prefers longer ones."""
+    min_length: int = 0
+    """Tokens before a summary may end."""
+    max_length: int = 256
+    """Tokens after which it must, the end token counted."""
+    no_repeat_ngram: int = 0
+    """No sequence of this many tokens twice; 0 allows all."""
+    stopping: Literal["exact", "released"] = "exact"
+    """When a search is over: when nothing can win any more, or as in the authors' code."""
 
     def __post_init__(self) -> None:
-        _require_at_least("decoding.max_words", self.max_words, 1)
+        for name in ("max_words", "beam_size", "max_length"):
+            _require_at_least(f"decoding.{name}", getattr(self, name), 1)
+        for name in ("min_length", "no_repeat_ngram"):
+            _require_at_least(f"decoding.{name}", getattr(self, name), 0)
+        if self.min_length >= self.max_length:
+            raise ConfigError(
+                f"decoding.min_length ({self.min_length}) must be less than "
+                f"decoding.max_length ({self.max_length})"
+            )
+        if not math.isfinite(self.length_penalty):
+            raise ConfigError(
+                f"decoding.length_penalty must be a finite number, got {self.length_penalty}"
+            )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -108,7 +133,7 @@ class Config:
     ranker: RankerConfig = field(default_factory=RankerConfig)
     graph: GraphConfig = field(default_factory=GraphConfig)
     extractive: ExtractiveConfig = field(default_factory=ExtractiveConfig)
-    decoding: DecodingConfig = field(default_factory=DecodingConfig)
+    decoding: SearchConfig = field(default_factory=SearchConfig)
 
 
 def load_config(path: Path | None = None, overrides: Iterable[str] = ()) -> Config:

@@ -93,7 +93,7 @@ class ExtractiveConfig:
 class ModelConfig:
     """A network: its architecture, its sizes, and whose equations it follows.
 
-    The defaults are the paper's hierarchical transformer; `MODEL_PRESETS` has its other two.
+    The defaults are the paper's hierarchical transformer; `model_preset` has its other two.
     Ablations: `paragraph_position=False`, `num_pooling_heads=1`, `layers` without `global`.
     """
 
@@ -196,17 +196,15 @@ class ModelConfig:
         return self.head_width if self.head_width is not None else self.width // self.num_heads
 
 
-MODEL_PRESETS: Mapping[str, ModelConfig] = {
-    "ht": ModelConfig(),
-    "ft": ModelConfig(architecture="ft", layers=("local",) * 6),
-    "tdmca": ModelConfig(
-        architecture="tdmca",
-        layers=("local", "compressed", "local", "compressed", "local"),
-        width=512,
-        ff_width=2_048,
-    ),
-}
-"""The three networks of the paper, at its sizes."""
+def model_preset(architecture: Literal["ht", "ft", "tdmca"]) -> ModelConfig:
+    """Return one of the three networks of the paper, at its sizes."""
+    if architecture == "ft":
+        return ModelConfig(architecture="ft", layers=("local",) * 6)
+    if architecture == "tdmca":
+        layers: tuple[Literal["local", "compressed"], ...]
+        layers = ("local", "compressed", "local", "compressed", "local")
+        return ModelConfig(architecture="tdmca", layers=layers, width=512, ff_width=2_048)
+    return ModelConfig()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

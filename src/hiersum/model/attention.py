@@ -73,6 +73,7 @@ class MultiHeadAttention(nn.Module):
     ) -> None:
         super().__init__()
         self.num_heads = num_heads
+        self.head_width = head_width
         self.scale = head_width**-0.5 if scaled else 1.0
         self.dropout = dropout
         self.query = nn.Linear(width, num_heads * head_width, bias=bias)
@@ -150,4 +151,4 @@ class MultiHeadAttention(nn.Module):
         return result
 
     def _heads(self, projected: Tensor) -> Tensor:
-        return projected.view(*projected.shape[:-1], self.num_heads, -1)
+        return projected.view(*projected.shape[:-1], self.num_heads, self.head_width)

@@ -127,6 +127,8 @@ class ModelConfig:
     """Source and target use one embedding."""
     tied_output: bool = True
     """The output projection is the target's embedding."""
+    scaled_output: bool = False
+    """Scores are divided by sqrt(width), as in the first T5 models."""
     output_bias: bool = True
     """The output projection has a bias."""
     dropout: float = 0.1

@@ -84,7 +84,7 @@ def convert_released(path: Path, spm_path: Path | None, out_dir: Path) -> Path:
 def load_released(path: Path, *, special_ids: Mapping[str, int] | None = None) -> EncoderDecoder:
     """Build the network of a released checkpoint, ready to evaluate."""
     weights, options = _open(path)
-    config = _config(path, weights, options, special_ids or {})
+    config = _config(path, weights, options, special_ids or read_special_ids(None))
     renamed = {}
     for ours, theirs in _names(config, weights):
         if theirs not in weights:
@@ -191,7 +191,9 @@ def _config(
             shared_embeddings=torch.equal(source, target),
             tied_output=torch.equal(target, need("generator.0.weight")),
             dropout=float(options.get("enc_dropout", 0.1)),
-            **special_ids,
+            pad_id=special_ids["pad_id"],
+            begin_id=special_ids["begin_id"],
+            end_id=special_ids["end_id"],
         )
     except ConfigError as error:
         raise CheckpointError(f"{path}: {error}") from error

@@ -44,15 +44,14 @@ class Builder:
         )
 
     def output(self) -> Output:
-        """From states to scores; a T5 that ties its output scales it down."""
+        """From states to scores."""
         config = self.config
-        is_scaled = self.profile.relative and config.tied_output
         return Output(
             vocab_size=config.vocab_size,
             width=config.width,
             is_tied=config.tied_output,
             has_bias=config.output_bias,
-            scale=config.width**-0.5 if is_scaled else 1.0,
+            scale=config.width**-0.5 if config.scaled_output else 1.0,
             dropout=self.dropout,
         )
 

@@ -1,0 +1,67 @@
+"""What every benchmark shares: side-by-side timing, real paragraphs, a results file that names its origin."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def side_by_side(systems: dict[str, Callable[[], object]], *, rounds: int = 5) -> dict[str, float]:
+    """Return each system's best seconds; rounds alternate, so that noise falls on all alike."""
+    best = dict.fromkeys(systems, float("inf"))
+    for _ in range(rounds):
+        for name, run in systems.items():
+            start = time.perf_counter()
+            run()
+            best[name] = min(best[name], time.perf_counter() - start)
+    return best
+
+
+def wikilead_split(split: str) -> Path:
+    """Return the Parquet file of a wikilead split, from HIERSUM_DATA or ../shared/data."""
+    folders = [os.environ.get("HIERSUM_DATA", ""), Path(__file__).parents[2] / "shared" / "data"]
+    for folder in filter(None, folders):
+        path = Path(folder) / "wikilead" / f"{split}.parquet"
+        if path.exists():
+            return path
+    sys.exit("error: wikilead not found; set HIERSUM_DATA to the folder that holds wikilead/")
+
+
+def wikilead_articles(split: str) -> list[dict[str, Any]]:
+    """Return the articles of a split as plain records."""
+    records: list[dict[str, Any]] = pq.read_table(wikilead_split(split)).to_pylist()
+    return records
+
+
+def write_results(what: str, results: dict[str, Any]) -> Path:
+    """Write results with command, commit, versions and machine to benchmarks/results, and print them."""
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=RESULTS
+    ).stdout.strip()
+    record = {
+        "what": what,
+        "date": date.today().isoformat(),
+        "command": " ".join(["python", *sys.argv]),
+        "commit": commit,
+        "python": platform.python_version(),
+        "machine": f"{os.cpu_count()} cores, {platform.machine()}",
+        **results,
+    }
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{what}_{os.cpu_count()}core-cpu_{record['date']}.json"
+    path.write_text(json.dumps(record, indent=2) + "\n")
+    print(json.dumps(results, indent=2))
+    print(f"written to {path}", file=sys.stderr)
+    return path

@@ -1,0 +1,178 @@
+"""The extractive systems: Lead and LexRank, as the paper defines them and as people want them.
+
+`paper` style takes whole paragraphs, best first, and cuts the text at the last word that fits. `reader`
+style takes whole sentences, none that says again what another said, in the order of their documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiersum.config import ExtractiveConfig
+from hiersum.graphs.pagerank import pagerank
+from hiersum.graphs.similarity import similarity_graph
+from hiersum.text.sentences import ends_sentence, split_sentences
+from hiersum.text.tfidf import TfidfSpace, cosines
+from hiersum.text.words import count_words, cut_words, split_words
+from hiersum.types import Paragraph, Source, SummarySentence
+
+_SENTENCE_WORDS = range(6, 61)  # shorter ones say little, longer ones are lists
+_FOCUS_WEIGHT = 3.0  # a question steers more than the title, which most paragraphs are about
+# A sentence that leans on the one before it reads badly alone.
+_LEANING = frozenset(
+    """he she it they his her hers its their theirs him them this that these those such here there
+    however but and or so then thus therefore moreover furthermore nevertheless nonetheless meanwhile
+    instead likewise similarly also yet still consequently hence otherwise both neither""".split()
+)
+_LEANING_FACTOR = 0.5
+_LATENESS = 0.05  # the twentieth paragraph counts half as much as the first
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What an extractive system is given."""
+
+    title: str
+    focus: str
+    paragraphs: Sequence[Paragraph]
+    """In reading order."""
+    ranking: Sequence[int]
+    """The paragraphs' indices, best first."""
+    max_words: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    text: str
+    paragraph: Paragraph
+    num_words: int
+
+
+def lead(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
+    """Return the beginning of the ranked paragraphs; in `paper` style the title goes before them."""
+    ranked = [task.paragraphs[index] for index in task.ranking]
+    if config.style == "paper":
+        title = [SummarySentence(cut_words(task.title, task.max_words))] if task.title else []
+        room = task.max_words - count_words(task.title)
+        return title + _cut_paragraphs(ranked, room)
+    sentences = _sentences(ranked)
+    order = np.arange(len(sentences))
+    chosen = _choose(sentences, order, _similarities(sentences), task.max_words, config.redundancy)
+    return [_sourced(sentences[index]) for index in chosen]
+
+
+def lexrank(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
+    """Return what the rest of the cluster resembles most (Erkan & Radev, 2004).
+
+    `paper`: paragraphs are nodes, tf-idf cosines edges. `reader`: sentences are nodes, and the walk
+    begins anew at sentences that resemble the title and the focus, that several documents have, and
+    that stand early in theirs; only sentences of more than average rank are taken.
+    """
+    if config.style == "paper":
+        graph = similarity_graph([paragraph.text for paragraph in task.paragraphs])
+        ranks = pagerank(graph, damping=config.damping)
+        order = np.argsort(-ranks, kind="stable")
+        return _cut_paragraphs([task.paragraphs[index] for index in order], task.max_words)
+    sentences = _sentences([task.paragraphs[index] for index in sorted(task.ranking)])
+    space = TfidfSpace([sentence.text for sentence in sentences], stem=True)
+    similarities = cosines(space.vectors, space.vectors)
+    queries = cosines(space.vectors, space.vectors_of([task.title, task.focus]))
+    relevance = queries @ np.array([1.0, _FOCUS_WEIGHT])
+    if not relevance.any():  # no title, or none of its words is known: all are alike
+        relevance = np.ones(len(sentences))
+    prior = relevance * [_prominence(sentence.paragraph) for sentence in sentences]
+    ranks = pagerank(similarities, damping=config.damping, prior=prior)
+    ranks = ranks * [_LEANING_FACTOR if _leans(s.text) else 1.0 for s in sentences]
+    order = np.argsort(-ranks, kind="stable")
+    order = order[ranks[order] >= ranks.mean()]
+    chosen = _choose(sentences, order, similarities, task.max_words, config.redundancy)
+    return [_sourced(sentences[index]) for index in _in_reading_order(sentences, chosen)]
+
+
+SYSTEMS: dict[str, Callable[[Task, ExtractiveConfig], list[SummarySentence]]] = {
+    "lexrank": lexrank,
+    "lead": lead,
+}
+
+
+def _sentences(paragraphs: Sequence[Paragraph]) -> list[_Sentence]:
+    """Split paragraphs into sentences fit to stand in a summary; all of them if none is fit."""
+    sentences = [
+        _Sentence(text, paragraph, count_words(text))
+        for paragraph in paragraphs
+        for text in split_sentences(paragraph.text)
+    ]
+    fit = [s for s in sentences if s.num_words in _SENTENCE_WORDS and ends_sentence(s.text)]
+    return fit or [sentence for sentence in sentences if sentence.num_words]
+
+
+def _similarities(sentences: Sequence[_Sentence]) -> NDArray[np.float64]:
+    vectors = TfidfSpace([sentence.text for sentence in sentences], stem=True).vectors
+    return cosines(vectors, vectors)
+
+
+def _prominence(paragraph: Paragraph) -> float:
+    """More for what several documents have, less for what stands late in its own."""
+    return len(paragraph.places) / (1 + _LATENESS * paragraph.position)
+
+
+def _leans(text: str) -> bool:
+    words = split_words(text[:40])
+    return (bool(words) and words[0] in _LEANING) or text.endswith("?")
+
+
+def _choose(
+    sentences: Sequence[_Sentence],
+    order: NDArray[np.int64],
+    similarities: NDArray[np.float64],
+    max_words: int,
+    redundancy: float,
+) -> list[int]:
+    """Take sentences in order while they fit and say something new.
+
+    If none fits, the first is cut.
+    """
+    chosen: list[int] = []
+    closest = np.zeros(len(sentences))
+    room = max_words
+    for index in order.tolist():
+        if sentences[index].num_words > room or closest[index] > redundancy:
+            continue
+        chosen.append(index)
+        closest = np.maximum(closest, similarities[index])
+        room -= sentences[index].num_words
+        if room < _SENTENCE_WORDS.start:
+            break
+    return chosen or order[:1].tolist()
+
+
+def _in_reading_order(sentences: Sequence[_Sentence], chosen: Sequence[int]) -> list[int]:
+    """Group by document, the one with the best sentence first; within it as it is written."""
+    document_rank: dict[int, int] = {}
+    for index in chosen:
+        document_rank.setdefault(sentences[index].paragraph.document, len(document_rank))
+    return sorted(chosen, key=lambda i: (document_rank[sentences[i].paragraph.document], i))
+
+
+def _cut_paragraphs(paragraphs: Sequence[Paragraph], max_words: int) -> list[SummarySentence]:
+    """Take paragraphs in order and cut the text at the last word that fits."""
+    kept: list[SummarySentence] = []
+    room = max_words
+    for paragraph in paragraphs:
+        for text in split_sentences(paragraph.text):
+            if room <= 0:
+                return kept
+            text = cut_words(text, room)
+            room -= count_words(text)
+            kept.append(_sourced(_Sentence(text, paragraph, 0)))
+    return kept
+
+
+def _sourced(sentence: _Sentence) -> SummarySentence:
+    places = sentence.paragraph.places
+    sources = tuple(Source(place.document, place.position, 1.0) for place in places)
+    return SummarySentence(sentence.text, sources)

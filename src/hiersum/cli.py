@@ -1,0 +1,185 @@
+"""The command line: each command parses, calls one function, and prints its result.
+
+stdout holds results only; notes, progress and errors go to stderr. Exit codes: 0 done, 1 a bug of
+ours, 2 something about the input.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich.console import Console
+
+from hiersum import __version__
+from hiersum.config import Config, load_config
+from hiersum.errors import HiersumError, InputError
+
+# Newer versions of typer carry a click of their own, so its base error is found by way of typer.
+_UsageError: type[Any] = next(
+    kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
+)
+
+app = typer.Typer(
+    name="hiersum",
+    help="Summarise many documents about one topic, and say where each sentence comes from.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+ConfigOption = Annotated[
+    Path | None, typer.Option("--config", help="Read settings from a TOML file.")
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Change one setting; repeatable."),
+]
+CorpusOption = Annotated[
+    str,
+    typer.Option(
+        "--corpus",
+        help="Kind of the clusters: auto, clusters, wikilead, multi-news, wcep, folders.",
+    ),
+]
+SkipBadOption = Annotated[
+    bool, typer.Option("--skip-bad", help="Count and skip clusters that cannot be used.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+@app.callback(invoke_without_command=True)
+def _hiersum(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"hiersum {__version__}")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@app.command()
+def summarize(
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILES",
+            help="Documents (.txt .md .html .pdf .docx, gzip of them, - for stdin), folders of them, "
+            "or cluster files (.json .jsonl .parquet).",
+        ),
+    ] = None,
+    title: Annotated[str, typer.Option(help="The topic of the documents.")] = "",
+    focus: Annotated[str, typer.Option(help="A question or aspect to turn to.")] = "",
+    system: Annotated[str, typer.Option(help="lexrank or lead.")] = "lexrank",
+    max_words: Annotated[
+        int | None, typer.Option(help="Cap on the summary's words.  [default: 120]")
+    ] = None,
+    as_json: JsonOption = False,
+    input_path: Annotated[
+        Path | None, typer.Option("--input", help="Summarise every cluster of a corpus.")
+    ] = None,
+    output_path: Annotated[
+        Path | None, typer.Option("--output", help="Write result lines (JSON Lines) to this file.")
+    ] = None,
+    corpus: CorpusOption = "auto",
+    skip_bad: SkipBadOption = False,
+    config_path: ConfigOption = None,
+    settings: SetOption = None,
+) -> None:
+    """Summarise documents, or every cluster of a corpus."""
+    from hiersum.commands import summarize_corpus, summarize_files
+
+    config = load_config(config_path, settings or ())
+    options: dict[str, Any] = {"focus": focus, "max_words": max_words, "system": system}
+    if input_path is None:
+        if output_path is not None:
+            raise InputError("--output goes with --input; without it the result is printed")
+        summaries = summarize_files(files or [], title, config, skip_bad=skip_bad, **options)
+        _print_summaries(summaries, config, as_json=as_json)
+    else:
+        if files or title:
+            raise InputError("--input summarises a corpus; leave out FILES and --title")
+        report = summarize_corpus(
+            input_path, output_path, config, kind=corpus, skip_bad=skip_bad, **options
+        )
+        _note(report)
+
+
+@app.command()
+def info(
+    path: Annotated[
+        Path | None, typer.Argument(metavar="CORPUS", help="Describe this corpus instead.")
+    ] = None,
+    corpus: CorpusOption = "auto",
+    skip_bad: SkipBadOption = False,
+    as_json: JsonOption = False,
+    config_path: ConfigOption = None,
+    settings: SetOption = None,
+) -> None:
+    """Show versions, devices and models; or what a corpus holds, duplicates and clones counted."""
+    from hiersum.commands import describe_corpus, describe_installation
+
+    if path is None:
+        facts = describe_installation()
+    else:
+        config = load_config(config_path, settings or ())
+        facts = describe_corpus(path, config, kind=corpus, skip_bad=skip_bad)
+    if as_json:
+        typer.echo(json.dumps(facts, ensure_ascii=False))
+        return
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+        typer.echo(f"{name.ljust(width)}  {shown if shown not in ('', None) else 'none'}")
+
+
+def main() -> NoReturn:
+    """Run the command line, and turn errors into one sentence and an exit code."""
+    logging.basicConfig(level=logging.WARNING, format="note: %(message)s", stream=sys.stderr)
+    for library in ("pypdf", "trafilatura", "charset_normalizer", "htmldate"):
+        # They report every oddity of a file; ours is the one sentence that matters.
+        logging.getLogger(library).setLevel(logging.CRITICAL)
+    try:
+        code = app(standalone_mode=False)
+    except HiersumError as error:
+        _fail(str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        sys.exit(130)
+    except BrokenPipeError:
+        # The reader of our output has gone, as `| head` does; there is nobody to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except _UsageError as error:
+        _fail(f"{error.format_message()} See: hiersum --help")
+    sys.exit(code or 0)
+
+
+def _fail(message: str) -> NoReturn:
+    print(f"error: {message}", file=sys.stderr)  # noqa: T201
+    sys.exit(2)
+
+
+def _note(message: str) -> None:
+    typer.echo(f"note: {message}", err=True)
+
+
+def _print_summaries(summaries: Iterator[Any], config: Config, *, as_json: bool) -> None:
+    from hiersum.presentation import print_summary
+
+    console = Console(highlight=False)
+    for number, summary in enumerate(summaries):
+        if as_json:
+            typer.echo(json.dumps(summary.to_record(), ensure_ascii=False))
+        else:
+            if number:
+                console.print()
+            print_summary(summary, console, max_paragraph_words=config.data.max_paragraph_words)
+        for unread in summary.unread:
+            _note(f"{unread.name}: {unread.reason}")

@@ -1,0 +1,212 @@
+"""The work behind the commands: files and corpora in, summaries and facts out."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from hiersum import __version__
+from hiersum.config import Config
+from hiersum.data.corpora import CLUSTER_SUFFIXES, count_records, read_corpus
+from hiersum.data.files import kind_of, write_atomically
+from hiersum.data.records import BadRecords
+from hiersum.errors import DataError, InputError
+from hiersum.pipeline import Summarizer
+from hiersum.text.documents import read_documents
+from hiersum.text.duplicates import merge_duplicates, remove_clones
+from hiersum.text.paragraphs import split_document
+from hiersum.text.words import count_words
+from hiersum.types import Cluster, Paragraph, Summary
+
+_PACKAGES = ("torch", "sentencepiece", "safetensors", "numpy", "scipy", "pyarrow", "rapidfuzz")
+
+
+def summarize_files(
+    files: Sequence[Path], title: str, config: Config, *, skip_bad: bool, **options: Any
+) -> Iterator[Summary]:
+    """Summarise documents as one cluster, or each cluster of cluster files."""
+    if not files:
+        raise InputError("nothing to summarise; give files or folders, - for stdin, or --input")
+    summarizer = Summarizer(config=config)
+    cluster_files = [path for path in files if kind_of(path) in CLUSTER_SUFFIXES]
+    if not cluster_files:
+        documents, unread = read_documents(files, config.data)
+        cluster = Cluster(title, tuple(documents))
+        yield summarizer.summarize_cluster(cluster, unread=unread, **options)
+        return
+    if len(cluster_files) < len(files):
+        other = next(path for path in files if path not in cluster_files)
+        raise InputError(f"{cluster_files[0]} holds clusters and {other} does not; give one kind")
+    bad = BadRecords(skip=skip_bad)
+    for path in cluster_files:
+        clusters = read_corpus(path, bad=bad)
+        if title:
+            clusters = _retitled(clusters, title, path)
+        yield from _summaries(summarizer, clusters, bad, **options)
+
+
+def summarize_corpus(
+    source: Path,
+    target: Path | None,
+    config: Config,
+    *,
+    kind: str,
+    skip_bad: bool,
+    **options: Any,
+) -> str:
+    """Write a result line for every cluster of a corpus; return a sentence on how it went.
+
+    The file gets its name when it is complete; without one, lines go to standard output.
+    """
+    bad = BadRecords(skip=skip_bad)
+    clusters = _counted(read_corpus(source, kind, bad=bad), source, "summarising")
+    summaries = _summaries(Summarizer(config=config), clusters, bad, **options)
+    lines = (json.dumps(s.to_record(), ensure_ascii=False) + "\n" for s in summaries)
+    number = 0
+    if target is None:
+        for number, line in enumerate(lines, start=1):
+            print(line, end="")  # noqa: T201  results go to stdout
+    else:
+        with write_atomically(target) as file:
+            for number, line in enumerate(lines, start=1):
+                file.write(line.encode())
+    if number == 0 and bad.count == 0:
+        raise DataError(f"{source}: there are no clusters in it")
+    return f"{number} clusters summarised{_skipped(bad)}"
+
+
+def describe_corpus(path: Path, config: Config, *, kind: str, skip_bad: bool) -> dict[str, Any]:
+    """Count what a corpus holds: clusters, documents, paragraphs, duplicates, clones of the target."""
+    bad = BadRecords(skip=skip_bad)
+    num_documents: list[int] = []
+    num_paragraphs: list[int] = []
+    paragraph_words: list[int] = []
+    target_words: list[int] = []
+    num_duplicates = num_clones = 0
+    for cluster in _counted(read_corpus(path, kind, bad=bad), path, "reading"):
+        texts = [split_document(d, config.data.max_paragraph_words) for d in cluster.documents]
+        paragraphs = [
+            Paragraph(text, n, i) for n, split in enumerate(texts) for i, text in enumerate(split)
+        ]
+        merged = merge_duplicates(paragraphs, near=config.data.near_duplicate)
+        num_documents.append(len(cluster.documents))
+        num_paragraphs.append(len(paragraphs))
+        paragraph_words += [count_words(paragraph.text) for paragraph in paragraphs]
+        num_duplicates += len(paragraphs) - len(merged)
+        num_clones += remove_clones(cluster, texts, recall=config.data.clone_recall)[1]
+        if cluster.summary:
+            target_words.append(count_words(cluster.summary))
+    if not num_documents:
+        raise DataError(f"{path}: there are no clusters in it{_skipped(bad)}")
+    return {
+        "clusters": len(num_documents),
+        "skipped": bad.count,
+        "documents per cluster": _mean(num_documents),
+        "paragraphs per cluster": _mean(num_paragraphs),
+        "words per paragraph": _mean(paragraph_words),
+        "words per target": _mean(target_words),
+        "clusters with a target": len(target_words),
+        "duplicate paragraphs": num_duplicates,
+        "clone paragraphs": num_clones,
+    }
+
+
+def describe_installation() -> dict[str, Any]:
+    """Say what runs here: versions, devices, and the models that were found."""
+    import torch
+
+    devices = ["cpu"] + [f"cuda:{n}" for n in range(torch.cuda.device_count())]
+    if torch.backends.mps.is_available():
+        devices.append("mps")
+    return {
+        "hiersum": __version__,
+        "python": platform.python_version(),
+        **{name: _version(name) for name in _PACKAGES},
+        "devices": devices,
+        "cores": os.cpu_count(),
+        "systems": ["lexrank", "lead"],
+        "models": _found_models(),
+    }
+
+
+def _found_models() -> list[str]:
+    """Model folders inside the package; an installation may hold none."""
+    folder = Path(__file__).parent / "pretrained"
+    return sorted(str(path.parent) for path in folder.glob("**/config.json"))
+
+
+def _summaries(
+    summarizer: Summarizer, clusters: Iterable[Cluster], bad: BadRecords, **options: Any
+) -> Iterator[Summary]:
+    for cluster in clusters:
+        try:
+            yield summarizer.summarize_cluster(cluster, **options)
+        except InputError as error:
+            bad.handle(DataError(str(error)))
+
+
+def _retitled(clusters: Iterable[Cluster], title: str, path: Path) -> Iterator[Cluster]:
+    from dataclasses import replace
+
+    for number, cluster in enumerate(clusters):
+        if number:
+            raise InputError(
+                f"{path}: holds more than one cluster, so --title cannot name them all"
+            )
+        yield replace(cluster, title=title)
+
+
+def _counted(clusters: Iterable[Cluster], path: Path, verb: str) -> Iterator[Cluster]:
+    """Pass clusters on, and show on stderr how many there have been and how long the rest takes."""
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+    )
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield from clusters
+        return
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(verb, total=count_records(path))
+        for cluster in clusters:
+            yield cluster
+            bar.advance(task)
+
+
+def _skipped(bad: BadRecords) -> str:
+    if not bad.count:
+        return ""
+    return f"; {bad.count} skipped, among them: " + "; ".join(bad.messages)
+
+
+def _mean(values: Sequence[int]) -> float:
+    return round(statistics.fmean(values), 1) if values else 0.0
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

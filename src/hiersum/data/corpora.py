@@ -1,0 +1,308 @@
+"""Corpora of several kinds, each read as clusters.
+
+    clusters     our own: one cluster per line (.jsonl), per row (.parquet), or one or a list (.json)
+    wikilead     Wikipedia articles in Parquet: the lead is the target, the body the one document
+    multi-news   NAME.src with a cluster per line, documents between |||||; targets in NAME.tgt
+    wcep         JSON Lines with "articles" and "summary"
+    folders      a folder of folders of documents, each one cluster; summary.txt is its target
+
+A record that cannot be used is refused as `file:line`, or with `BadRecords(skip=True)` counted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from hiersum.config import DataConfig
+from hiersum.data.files import (
+    kind_of,
+    open_binary,
+    parquet_rows,
+    read_lines,
+    read_parquet,
+    write_atomically,
+)
+from hiersum.data.records import (
+    BadRecords,
+    cluster_from_record,
+    cluster_to_record,
+    join_lead,
+    parse_json,
+)
+from hiersum.errors import DataError, InputError
+from hiersum.text.documents import read_document, read_documents
+from hiersum.text.encodings import clean_text
+from hiersum.types import Cluster, Document
+
+CLUSTER_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".parquet"})
+_SEPARATOR = "|||||"
+_LINE_BREAK = "NEWLINE_CHAR"  # what Multi-News writes for a line break within a document
+_SUMMARY_FILE = "summary.txt"
+
+
+def read_corpus(
+    path: Path, kind: str = "auto", *, bad: BadRecords | None = None
+) -> Iterator[Cluster]:
+    """Yield the clusters of a corpus.
+
+    Args:
+        path: a file, or a folder for `folders`.
+        kind: one of `CORPORA`, or `auto` to look at the file.
+        bad: what to do with records that cannot be used; refuse them if None.
+
+    Raises:
+        DataError: the file or a record cannot be used; `file:line` and what is wrong.
+    """
+    if kind == "auto":
+        kind = detect_corpus(path)
+    if kind not in CORPORA:
+        raise InputError(f"corpus kind {kind!r} is unknown; known: auto, {', '.join(CORPORA)}")
+    return CORPORA[kind](path, bad or BadRecords())
+
+
+def detect_corpus(path: Path) -> str:
+    """Say of which kind a corpus is, by its name and its first record."""
+    if path.is_dir():
+        return "folders"
+    suffix = kind_of(path)
+    if suffix == ".src" or path.name.endswith((".src.txt", ".src.cleaned")):
+        return "multi-news"
+    if suffix not in CLUSTER_SUFFIXES:
+        raise DataError(
+            f"{path}: not a corpus; expected {' '.join(sorted(CLUSTER_SUFFIXES))}, .src or a folder"
+        )
+    if suffix == ".json":
+        return "clusters"
+    records = (
+        read_parquet(path) if suffix == ".parquet" else _json_lines(path, BadRecords(skip=True))
+    )
+    record = next(iter(records), None)
+    if isinstance(record, tuple):
+        record = record[1]
+    if isinstance(record, dict) and "lead" in record and "paragraphs" in record:
+        return "wikilead"
+    if isinstance(record, dict) and "articles" in record:
+        return "wcep"
+    return "clusters"
+
+
+def count_records(path: Path) -> int | None:
+    """Return how many records a corpus has, where that is cheap to tell; for progress bars."""
+    if path.is_dir():
+        return sum(folder.is_dir() for folder in path.iterdir())
+    if kind_of(path) == ".parquet":
+        return parquet_rows(path)
+    if kind_of(path) == ".json" or path.suffix.lower() == ".gz":
+        return None
+    with open_binary(path) as file:
+        return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+
+
+def write_clusters(clusters: Iterable[Cluster], path: Path) -> int:
+    """Write clusters as JSON Lines or Parquet, by the path's suffix; return how many."""
+    if kind_of(path) == ".parquet":
+        return _write_parquet(clusters, path)
+    number = 0
+    with write_atomically(path) as file:
+        for number, cluster in enumerate(clusters, start=1):
+            file.write(json.dumps(cluster_to_record(cluster), ensure_ascii=False).encode() + b"\n")
+    return number
+
+
+def _read_clusters(path: Path, bad: BadRecords) -> Iterator[Cluster]:
+    suffix = kind_of(path)
+    if suffix == ".parquet":
+        records: Iterable[tuple[str, Any]] = (
+            (f"{path}:{number}", _without_nulls(record))
+            for number, record in enumerate(read_parquet(path), start=1)
+        )
+    elif suffix == ".json":
+        records = _json_file(path)
+    else:
+        records = _json_lines(path, bad)
+    yield from _each(records, cluster_from_record, bad)
+
+
+def _read_wikilead(path: Path, bad: BadRecords) -> Iterator[Cluster]:
+    columns = ["id", "title", "lead", "paragraphs"]
+    rows = enumerate(read_parquet(path, columns), start=1)
+    yield from _each(((f"{path}:{n}", row) for n, row in rows), _wikilead_cluster, bad)
+
+
+def _wikilead_cluster(record: Any, where: str) -> Cluster:
+    if not record["paragraphs"] or not record["lead"]:
+        raise DataError(f"{where}: an article without a lead or without a body")
+    title = clean_text(record["title"] or "")
+    paragraphs = [clean_text(text) for text in record["paragraphs"]]
+    document = Document.from_paragraphs(paragraphs, name=title)
+    return Cluster(title, (document,), join_lead(record["lead"]), record["id"] or "")
+
+
+def _read_multi_news(path: Path, bad: BadRecords) -> Iterator[Cluster]:
+    target_path = _multi_news_targets(path)
+    with open_binary(path) as sources, open_binary(target_path) as targets:
+        for number, (source, target) in enumerate(zip_longest(sources, targets), start=1):
+            where = f"{path}:{number}"
+            if source is None or target is None:
+                raise DataError(f"{where}: {path.name} and {target_path.name} differ in length")
+            records = [(where, (source, target, f"{path.name}-{number}"))]
+            yield from _each(records, _multi_news_cluster, bad)
+
+
+def _multi_news_targets(path: Path) -> Path:
+    target_path = path.with_name(path.name.replace(".src", ".tgt", 1))
+    if target_path == path or not target_path.exists():
+        raise DataError(f"{path}: no targets beside it; expected {target_path.name}")
+    return target_path
+
+
+def _multi_news_cluster(record: Any, where: str) -> Cluster:
+    source, target, cluster_id = record
+    try:
+        text, summary = source.decode("utf-8").strip(), target.decode("utf-8").strip()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{where}: not UTF-8 text") from error
+    parts = [part.replace(_LINE_BREAK, "\n").strip() for part in text.split(_SEPARATOR)]
+    documents = tuple(Document(clean_text(part)) for part in parts if part)
+    if not documents:
+        raise DataError(f"{where}: a cluster without documents")
+    # Targets open with a dash in the published files.
+    return Cluster("", documents, clean_text(summary).removeprefix("\u2013").strip(), cluster_id)
+
+
+def _read_wcep(path: Path, bad: BadRecords) -> Iterator[Cluster]:
+    yield from _each(_json_lines(path, bad), _wcep_cluster, bad)
+
+
+def _wcep_cluster(record: Any, where: str) -> Cluster:
+    if not isinstance(record, dict) or not isinstance(record.get("articles"), list):
+        raise DataError(f'{where}: expected an object with "articles"')
+    documents = []
+    for number, article in enumerate(record["articles"]):
+        if not isinstance(article, dict) or not isinstance(article.get("text"), str):
+            raise DataError(f'{where}: articles[{number}] has no "text"')
+        name, url = str(article.get("title") or ""), str(article.get("url") or "")
+        documents.append(Document(clean_text(article["text"]), clean_text(name), clean_text(url)))
+    if not documents:
+        raise DataError(f"{where}: a cluster without documents")
+    summary = record.get("summary")
+    if summary is not None and not isinstance(summary, str):
+        raise DataError(f'{where}: "summary" must be text')
+    return Cluster(
+        "", tuple(documents), clean_text(summary or "") or None, str(record.get("id") or "")
+    )
+
+
+def _read_folders(path: Path, bad: BadRecords) -> Iterator[Cluster]:
+    folders = sorted(folder for folder in path.iterdir() if folder.is_dir())
+    if not folders:
+        raise DataError(f"{path}: no folders in it; expected one folder per cluster")
+    yield from _each(((str(folder), folder) for folder in folders), _folder_cluster, bad)
+
+
+def _folder_cluster(folder: Path, where: str) -> Cluster:
+    config = DataConfig()
+    try:
+        documents, _ = read_documents([folder], config)
+        summary = folder / _SUMMARY_FILE
+        target = read_document(summary, config)[0].text if summary.exists() else None
+    except InputError as error:
+        raise DataError(str(error)) from error
+    sources = tuple(d for d in documents if Path(d.name) != summary)
+    if not sources:
+        raise DataError(f"{where}: a cluster without documents")
+    title = clean_text(folder.name.replace("_", " "))
+    return Cluster(title, sources, target.strip() if target else None, clean_text(folder.name))
+
+
+CORPORA: dict[str, Callable[[Path, BadRecords], Iterator[Cluster]]] = {
+    "clusters": _read_clusters,
+    "wikilead": _read_wikilead,
+    "multi-news": _read_multi_news,
+    "wcep": _read_wcep,
+    "folders": _read_folders,
+}
+
+
+def _each(
+    records: Iterable[tuple[str, Any]], parse: Callable[[Any, str], Cluster], bad: BadRecords
+) -> Iterator[Cluster]:
+    for where, record in records:
+        try:
+            cluster = parse(record, where)
+        except DataError as error:
+            bad.handle(error)
+            continue
+        yield cluster
+
+
+def _json_lines(path: Path, bad: BadRecords) -> Iterator[tuple[str, Any]]:
+    for number, line in read_lines(path):
+        where = f"{path}:{number}"
+        try:
+            record = parse_json(line, where)
+        except DataError as error:
+            bad.handle(error)
+            continue
+        yield where, record
+
+
+def _json_file(path: Path) -> list[tuple[str, Any]]:
+    """A .json file holds one cluster or a list of them; JSON Lines under that name are read too."""
+    with open_binary(path) as file:
+        data = file.read()
+    try:
+        value = parse_json(data, str(path))
+    except DataError:
+        lines = [(number, line) for number, line in read_lines(path)]
+        if len(lines) < 2:
+            raise
+        return [
+            (f"{path}:{number}", parse_json(line, f"{path}:{number}")) for number, line in lines
+        ]
+    if isinstance(value, list):
+        return [(f"{path}[{number}]", record) for number, record in enumerate(value)]
+    return [(str(path), value)]
+
+
+def _without_nulls(value: Any) -> Any:
+    """Parquet gives every field of a struct to every row; those a row does not have are null."""
+    if isinstance(value, dict):
+        return {key: _without_nulls(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list):
+        return [_without_nulls(item) for item in value]
+    return value
+
+
+def _write_parquet(clusters: Iterable[Cluster], path: Path) -> int:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    text = pa.string()
+    document = pa.struct({"name": text, "url": text, "text": text, "paragraphs": pa.list_(text)})
+    schema = pa.schema(
+        {
+            "id": text,
+            "title": text,
+            "documents": pa.list_(document),
+            "summary": text,
+            "graph": pa.list_(pa.list_(pa.float64())),
+        }
+    )
+    number = 0
+    with (
+        write_atomically(path) as file,
+        pq.ParquetWriter(file, schema, compression="zstd") as writer,
+    ):
+        rows: list[dict[str, Any]] = []
+        for number, cluster in enumerate(clusters, start=1):
+            rows.append(cluster_to_record(cluster))
+            if len(rows) == 256:
+                writer.write_table(pa.Table.from_pylist(rows, schema))
+                rows = []
+        writer.write_table(pa.Table.from_pylist(rows, schema))
+    return number

@@ -1,0 +1,115 @@
+"""Reading and writing files of many records: lines that may be packed, Parquet, and no half files."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from hiersum.errors import DataError, InputError
+
+_GZIP = b"\x1f\x8b"
+
+
+def kind_of(path: Path) -> str:
+    """Return the suffix that says what a file holds, `.gz` left out: `.jsonl` of `a.jsonl.gz`."""
+    name = path.name.lower().removesuffix(".gz")
+    return Path(name).suffix
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a plain or gzip file with their numbers from 1, blank ones left out.
+
+    Raises:
+        DataError: the file is missing or damaged; with the number of the last good line.
+    """
+    number = 0
+    try:
+        with open_binary(path) as file:
+            for number, line in enumerate(file, start=1):
+                if number == 1:
+                    line = line.removeprefix(b"\xef\xbb\xbf")
+                if line.strip():
+                    yield number, line.rstrip(b"\r\n")
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{path}: damaged gzip file after line {number} ({error})") from error
+
+
+def open_binary(path: Path) -> IO[bytes]:
+    """Open a file for reading, unpacking gzip; what it is is told by its first bytes."""
+    try:
+        file = path.open("rb")
+    except FileNotFoundError as error:
+        raise DataError(f"{path}: no such file") from error
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise DataError(f"{path}: cannot be read ({reason})") from error
+    if file.read(2) == _GZIP:
+        file.seek(0)
+        return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
+    file.seek(0)
+    return file
+
+
+def read_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a Parquet file as records, a batch at a time.
+
+    Raises:
+        DataError: the file is missing, damaged, or lacks a column.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    open_binary(path).close()
+    try:
+        # Memory maps of a damaged file can fault; plain reads only raise.
+        with pq.ParquetFile(path, memory_map=False) as file:
+            missing = [c for c in columns or () if c not in file.schema_arrow.names]
+            if missing:
+                raise DataError(
+                    f"{path}: no column {', '.join(missing)}; it has "
+                    f"{', '.join(file.schema_arrow.names)}"
+                )
+            for batch in file.iter_batches(batch_size=256, columns=columns):
+                yield from batch.to_pylist()
+    except (pa.ArrowException, OSError) as error:
+        reason = str(error).split("\n")[0][:200]
+        raise DataError(f"{path}: damaged Parquet file ({reason})") from error
+
+
+def parquet_rows(path: Path) -> int | None:
+    """Return the number of rows a Parquet file says it has, None if it cannot be opened."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        num_rows: int = pq.read_metadata(path).num_rows
+    except (pa.ArrowException, OSError):
+        return None  # reading it will say what is wrong
+    return num_rows
+
+
+@contextmanager
+def write_atomically(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file that takes its name only once everything is written; on error nothing is left.
+
+    Raises:
+        InputError: the place cannot be written to.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        file = temporary.open("wb")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
+    try:
+        with file:
+            yield file
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
+    finally:
+        temporary.unlink(missing_ok=True)

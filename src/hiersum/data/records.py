@@ -1,0 +1,174 @@
+"""Cluster lines: the JSON form in which clusters are kept, checked field by field.
+
+{"id", "title", "documents": [{"name", "url", "text"} | {"name", "url", "paragraphs"} | "text"],
+ "summary"?, "graph"?}
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from hiersum.errors import DataError
+from hiersum.text.encodings import clean_text
+from hiersum.types import Cluster, Document
+
+_KEYS = ("id", "title", "documents", "summary", "graph")
+_DOCUMENT_KEYS = ("name", "url", "text", "paragraphs")
+
+
+@dataclass(slots=True)
+class BadRecords:
+    """What happens to a record that cannot be used: refused at once, or counted and skipped."""
+
+    skip: bool = False
+    count: int = 0
+    messages: list[str] = field(default_factory=list)
+    """The first few, for a report."""
+
+    def handle(self, error: DataError) -> None:
+        """Raise the error, or count it if bad records are skipped."""
+        if not self.skip:
+            raise error
+        self.count += 1
+        if len(self.messages) < 5:
+            self.messages.append(str(error))
+
+
+def parse_json(text: str | bytes, where: str) -> Any:
+    """Parse JSON, and say where if it is none."""
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        raise DataError(f"{where}: not valid JSON ({error.msg} at column {error.colno})") from error
+    except UnicodeDecodeError as error:
+        raise DataError(f"{where}: not UTF-8 text") from error
+    except RecursionError as error:
+        raise DataError(f"{where}: JSON nested too deeply") from error
+    except ValueError as error:  # an integer of too many digits
+        raise DataError(f"{where}: not valid JSON ({error})") from error
+
+
+def cluster_from_record(record: Any, where: str) -> Cluster:
+    """Turn a cluster line into a cluster.
+
+    Raises:
+        DataError: a field is missing, unknown or of the wrong type; the message names it.
+    """
+    if not isinstance(record, Mapping):
+        raise DataError(f'{where}: expected an object with "documents", got {_kind(record)}')
+    for key in record:
+        if key not in _KEYS:
+            raise DataError(f'{where}: unknown field "{key}"; known: {", ".join(_KEYS)}')
+    documents = record.get("documents")
+    if not _is_list(documents):
+        raise DataError(f'{where}: "documents" must be a list, got {_kind(documents)}')
+    if not documents:
+        raise DataError(f"{where}: a cluster without documents; give at least one")
+    cluster = Cluster(
+        title=_text(record, "title", where),
+        documents=tuple(
+            document_from_record(document, f"{where}: documents[{number}]")
+            for number, document in enumerate(documents)
+        ),
+        summary=_text(record, "summary", where) or None,
+        id=str(record.get("id") or ""),
+        graph=None if record.get("graph") is None else _graph(record["graph"], where),
+    )
+    if cluster.graph is not None:
+        _check_graph_size(cluster, where)
+    return cluster
+
+
+def document_from_record(record: Any, where: str) -> Document:
+    """Turn one entry of "documents" into a document."""
+    if isinstance(record, str):
+        return Document(clean_text(record))
+    if not isinstance(record, Mapping):
+        raise DataError(f"{where}: expected text or an object, got {_kind(record)}")
+    for key in record:
+        if key not in _DOCUMENT_KEYS:
+            raise DataError(f'{where}: unknown field "{key}"; known: {", ".join(_DOCUMENT_KEYS)}')
+    name, url = _text(record, "name", where), _text(record, "url", where)
+    paragraphs = record.get("paragraphs")
+    if paragraphs is None:
+        if record.get("text") is None:
+            raise DataError(f'{where}: expected "text" or "paragraphs"')
+        return Document(_text(record, "text", where), name, url)
+    if not _is_list(paragraphs) or not all(isinstance(text, str) for text in paragraphs):
+        raise DataError(f'{where}: "paragraphs" must be a list of texts')
+    return Document.from_paragraphs([clean_text(text) for text in paragraphs], name, url)
+
+
+def cluster_to_record(cluster: Cluster) -> dict[str, Any]:
+    """Return the cluster line of a cluster; reading it gives the same cluster."""
+    record: dict[str, Any] = {
+        "id": cluster.id,
+        "title": cluster.title,
+        "documents": [_document_to_record(document) for document in cluster.documents],
+    }
+    if cluster.summary is not None:
+        record["summary"] = cluster.summary
+    if cluster.graph is not None:
+        record["graph"] = [list(row) for row in cluster.graph]
+    return record
+
+
+def _document_to_record(document: Document) -> dict[str, Any]:
+    record: dict[str, Any] = {"name": document.name, "url": document.url}
+    if document.paragraphs is None:
+        record["text"] = document.text
+    else:
+        record["paragraphs"] = list(document.paragraphs)
+    return record
+
+
+def _text(record: Mapping[str, Any], key: str, where: str) -> str:
+    value = record.get(key)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise DataError(f'{where}: "{key}" must be text, got {_kind(value)}')
+    return clean_text(value)
+
+
+def _graph(value: Any, where: str) -> tuple[tuple[float, ...], ...]:
+    try:
+        matrix = np.array(value, dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise DataError(f'{where}: "graph" must be a square matrix of numbers') from error
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise DataError(f'{where}: "graph" must be a square matrix, got shape {matrix.shape}')
+    if not np.isfinite(matrix).all() or (matrix < 0).any():
+        raise DataError(f'{where}: "graph" holds a weight that is negative or not a number')
+    return tuple(tuple(row) for row in matrix.tolist())
+
+
+def _check_graph_size(cluster: Cluster, where: str) -> None:
+    if any(document.paragraphs is None for document in cluster.documents):
+        raise DataError(f'{where}: with a "graph", every document must give its "paragraphs"')
+    num_paragraphs = sum(len(document.paragraphs or ()) for document in cluster.documents)
+    if len(cluster.graph or ()) != num_paragraphs:
+        raise DataError(
+            f'{where}: "graph" has {len(cluster.graph or ())} rows for {num_paragraphs} paragraphs'
+        )
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
+
+
+def _kind(value: Any) -> str:
+    names = {dict: "an object", list: "a list", str: "text", bool: "true or false"}
+    if value is None:
+        return "nothing"
+    return names.get(type(value), f"the number {value!r}"[:60])
+
+
+def join_lead(paragraphs: Iterable[str]) -> str:
+    """Join the paragraphs of a target into one text."""
+    return clean_text(" ".join(text.strip() for text in paragraphs if text.strip()))

@@ -1,0 +1,225 @@
+"""The story in one class: documents, paragraphs, ranking, a summary with sources."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from hiersum.baselines import SYSTEMS, Task
+from hiersum.config import Config, DataConfig
+from hiersum.errors import CheckpointError, InputError
+from hiersum.ranking.ranker import Ranker, rank_paragraphs
+from hiersum.ranking.similarity import SimilarityRanker
+from hiersum.text.documents import read_documents
+from hiersum.text.encodings import clean_text
+from hiersum.text.languages import UNKNOWN, check_language, detect_language, main_language
+from hiersum.text.paragraphs import read_paragraphs
+from hiersum.text.words import count_words, cut_words
+from hiersum.types import Cluster, Document, Summary, SummarySentence, Unread
+
+DEFAULT_SYSTEM = "lexrank"
+_MAX_TITLE_CHARACTERS = 1_000
+
+
+class Summarizer:
+    """Turns documents about one topic into one short summary that names its sources.
+
+    >>> summary = Summarizer.from_pretrained().summarize([text, Path("b.html")], title="Bridges")
+    >>> for sentence in summary.sentences:
+    ...     print(sentence.text, [summary.documents[s.document].name for s in sentence.sources])
+    """
+
+    def __init__(self, *, config: Config | None = None, ranker: Ranker | None = None) -> None:
+        self.config = config or Config()
+        self.ranker = ranker or SimilarityRanker()
+        if self.config.data.language not in ("auto", "any"):
+            check_language(self.config.data.language)
+
+    @classmethod
+    def from_pretrained(
+        cls, name_or_dir: str | Path | None = None, *, config: Config | None = None
+    ) -> Summarizer:
+        """Return the default summarizer.
+
+        Raises:
+            CheckpointError: a model was named; this version has extractive systems only.
+        """
+        if name_or_dir is not None:
+            raise CheckpointError(
+                f"{name_or_dir}: this version runs no neural models; leave the name out, and use "
+                f"the systems {', '.join(SYSTEMS)}"
+            )
+        return cls(config=config)
+
+    def summarize(
+        self,
+        documents: Sequence[str | Path | Document],
+        title: str = "",
+        *,
+        focus: str = "",
+        max_words: int | None = None,
+        system: str = DEFAULT_SYSTEM,
+    ) -> Summary:
+        """Summarise documents: texts, `Document`s, or paths of files and folders.
+
+        Args:
+            documents: a plain string is a text, a `Path` is read.
+            title: the topic; without one the documents' common words stand in for it.
+            focus: a question or aspect that the summary should turn to.
+            max_words: a cap on the length; `decoding.max_words` if None.
+            system: one of `lexrank` and `lead`.
+
+        Raises:
+            InputError: there is nothing to read, or an argument cannot be used.
+        """
+        read, unread = self._read(documents)
+        cluster = Cluster(title, tuple(read))
+        return self.summarize_cluster(
+            cluster, focus=focus, max_words=max_words, system=system, unread=unread
+        )
+
+    def summarize_many(
+        self,
+        clusters: Iterable[Cluster],
+        *,
+        max_words: int | None = None,
+        system: str = DEFAULT_SYSTEM,
+    ) -> Iterator[Summary]:
+        """Summarise clusters one after the other, in order."""
+        for cluster in clusters:
+            yield self.summarize_cluster(cluster, max_words=max_words, system=system)
+
+    def summarize_cluster(
+        self,
+        cluster: Cluster,
+        *,
+        focus: str = "",
+        max_words: int | None = None,
+        system: str = DEFAULT_SYSTEM,
+        unread: Sequence[Unread] = (),
+    ) -> Summary:
+        """Summarise one cluster; see `summarize`.
+
+        Args:
+            unread: what was already left out when the documents were read.
+        """
+        start = time.perf_counter()
+        max_words = self.config.decoding.max_words if max_words is None else max_words
+        title, focus = clean_text(cluster.title).strip(), clean_text(focus).strip()
+        _check(cluster, title, focus, max_words, system)
+        documents, left_out = choose_documents(cluster.documents, self.config.data)
+        paragraphs = read_paragraphs(
+            documents, self.config.data, keep_all=cluster.graph is not None
+        )
+        if not paragraphs:
+            raise InputError(_nothing_to_read(cluster, left_out))
+        ranking = rank_paragraphs(self.ranker, f"{title} {focus}".strip(), paragraphs)
+        ranking = ranking[: self.config.ranker.max_paragraphs]
+        task = Task(title, focus, paragraphs, ranking, max_words)
+        sentences = SYSTEMS[system](task, self.config.extractive)
+        return Summary(
+            sentences=tuple(_within(sentences, max_words)),
+            documents=cluster.documents,
+            paragraphs=tuple(paragraphs[index] for index in ranking),
+            title=title,
+            id=cluster.id,
+            unread=(*unread, *left_out),
+            system=system,
+            seconds=time.perf_counter() - start,
+        )
+
+    def _read(
+        self, documents: Sequence[str | Path | Document]
+    ) -> tuple[list[Document], list[Unread]]:
+        if isinstance(documents, (str, Path, Document)):
+            documents = [documents]
+        read: list[Document] = []
+        unread: list[Unread] = []
+        for document in documents:
+            if isinstance(document, Document):
+                read.append(document)
+            elif isinstance(document, str):
+                read.append(Document(document, name=f"document {len(read) + 1}"))
+            elif isinstance(document, Path):
+                found, missed = read_documents([document], self.config.data)
+                unread += [_shifted(part, len(read)) for part in missed]
+                read += found
+            else:
+                raise InputError(f"a document must be text, a Document or a Path, got {document!r}")
+        return read, unread
+
+
+def choose_documents(
+    documents: Sequence[Document], config: DataConfig
+) -> tuple[list[Document], list[Unread]]:
+    """Return the documents as far as limits and language let them be read, and what is left out.
+
+    A document that is left out stays in the list, without text, so that indices hold.
+    """
+    languages = _languages(documents, config)
+    wanted = config.language
+    if wanted == "auto":
+        wanted = main_language(languages, [len(document.text) for document in documents])
+    chosen: list[Document] = []
+    unread: list[Unread] = []
+    for number, (document, language) in enumerate(zip(documents, languages)):
+        text = clean_text(document.text)
+        name = document.name or f"document {number + 1}"
+        if number >= config.max_documents:
+            reason = f"beyond the first {config.max_documents} documents (data.max_documents)"
+        elif UNKNOWN not in (wanted, language) and language != wanted:
+            reason = f"its language is {language}, not {wanted} (data.language=any reads all)"
+        elif document.paragraphs is None and len(text) > config.max_document_characters:
+            limit = config.max_document_characters
+            unread.append(Unread(name, f"only its first {limit:,} characters were read", number))
+            chosen.append(replace(document, text=text[:limit]))
+            continue
+        else:
+            chosen.append(replace(document, text=text))
+            continue
+        unread.append(Unread(name, reason, number))
+        chosen.append(Document("", document.name, document.url))
+    return chosen, unread
+
+
+def _languages(documents: Sequence[Document], config: DataConfig) -> list[str]:
+    is_only_one = len(documents) == 1 and config.language == "auto"
+    if config.language == "any" or is_only_one:
+        return [UNKNOWN] * len(documents)
+    return [detect_language(document.text) for document in documents]
+
+
+def _shifted(unread: Unread, offset: int) -> Unread:
+    return unread if unread.document is None else replace(unread, document=unread.document + offset)
+
+
+def _check(cluster: Cluster, title: str, focus: str, max_words: int, system: str) -> None:
+    if system not in SYSTEMS:
+        raise InputError(f"system {system!r} is unknown; known: {', '.join(SYSTEMS)}")
+    if max_words < 1:
+        raise InputError(f"max-words must be at least 1, got {max_words}")
+    for name, value in (("title", title), ("focus", focus)):
+        if len(value) > _MAX_TITLE_CHARACTERS:
+            raise InputError(
+                f"the {name} has {len(value):,} characters; at most {_MAX_TITLE_CHARACTERS:,} "
+                "are allowed"
+            )
+    if not cluster.documents:
+        raise InputError("there are no documents to summarise; give at least one")
+
+
+def _nothing_to_read(cluster: Cluster, unread: Sequence[Unread]) -> str:
+    where = f"cluster {cluster.id!r}: " if cluster.id else ""
+    if unread:
+        return f"{where}no document could be read; the first, {unread[0].name}: {unread[0].reason}"
+    return f"{where}there is no text in the documents"
+
+
+def _within(sentences: Iterable[SummarySentence], max_words: int) -> Iterator[SummarySentence]:
+    """Cut a summary whose one sentence is already too long, and mark the cut."""
+    for sentence in sentences:
+        if count_words(sentence.text) > max_words:
+            sentence = replace(sentence, text=cut_words(sentence.text, max_words) + " \u2026")
+        yield sentence

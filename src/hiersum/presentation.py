@@ -1,0 +1,65 @@
+"""How a summary looks on a terminal: the text with [1] marks, then the sources they stand for."""
+
+from __future__ import annotations
+
+from rich.console import Console, Group, RenderableType
+from rich.text import Text
+
+from hiersum.text.paragraphs import split_document
+from hiersum.text.words import count_words, cut_words
+from hiersum.types import Document, Place, Summary
+
+_EXCERPT_WORDS = 12
+
+
+def print_summary(summary: Summary, console: Console, *, max_paragraph_words: int) -> None:
+    """Print a summary and its sources; wrapped on a terminal, a line per thing in a pipe."""
+    console.print(
+        render_summary(summary, max_paragraph_words=max_paragraph_words),
+        soft_wrap=not console.is_terminal,
+    )
+
+
+def render_summary(summary: Summary, *, max_paragraph_words: int) -> RenderableType:
+    """Return the summary with marks, a blank line, and the numbered list of sources."""
+    numbers = number_sources(summary)
+    body = Text()
+    for sentence in summary.sentences:
+        body.append(" " if body else "")
+        body.append(sentence.text)
+        for source in sentence.sources:
+            number = numbers[Place(source.document, source.paragraph)]
+            body.append(f" [{number}]", style="cyan")
+    lines: list[RenderableType] = [Text(summary.title, style="bold")] if summary.title else []
+    lines += [body, Text()]
+    width = len(str(len(numbers)))
+    paragraphs = {
+        n: split_document(summary.documents[n], max_paragraph_words)
+        for n in {place.document for place in numbers}
+    }
+    for place, number in numbers.items():
+        line = Text(f"[{number}]".rjust(width + 2) + " ", style="cyan")
+        line.append(_document_name(summary.documents[place.document], place.document), "bold")
+        line.append(f", paragraph {place.position + 1}: ", "default")
+        line.append(_excerpt(paragraphs[place.document][place.position]), "dim")
+        lines.append(line)
+    return Group(*lines)
+
+
+def number_sources(summary: Summary) -> dict[Place, int]:
+    """Number the paragraphs that a summary cites, in the order it first cites them."""
+    numbers: dict[Place, int] = {}
+    for sentence in summary.sentences:
+        for source in sentence.sources:
+            numbers.setdefault(Place(source.document, source.paragraph), len(numbers) + 1)
+    return numbers
+
+
+def _document_name(document: Document, index: int) -> str:
+    return document.name or document.url or f"document {index + 1}"
+
+
+def _excerpt(text: str) -> str:
+    if count_words(text) <= _EXCERPT_WORDS:
+        return text
+    return cut_words(text, _EXCERPT_WORDS).rstrip(" ,;:(") + " \u2026"

@@ -1,0 +1,141 @@
+"""What stands twice: copies of a paragraph across documents, and clones of the target.
+
+Near duplicates are found by min-hashing word triples, so that the time grows with the number of
+paragraphs and not with its square; every candidate pair is then compared exactly.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiersum.text.overlap import ngram_overlap
+from hiersum.text.words import find_numbers, split_words
+from hiersum.types import Cluster, Document, Paragraph
+
+_NUM_HASHES = 32
+_BAND_SIZE = 2  # 16 bands of 2: two sets that share 80 % meet with probability 1 - 1e-7
+_SHINGLE_WORDS = 3
+_PRIME = np.uint64((1 << 31) - 1)
+_BLANKS = re.compile(r"\s+")
+
+
+def merge_duplicates(paragraphs: Sequence[Paragraph], *, near: float) -> list[Paragraph]:
+    """Keep the first of paragraphs that say the same, and let it remember where the others stood.
+
+    Two paragraphs are the same if their words are, or if they share at least `near` of their word
+    triples (Jaccard) and all of their numbers: a different number is news, not a copy.
+    """
+    keys = [" ".join(split_words(p.text)) or _BLANKS.sub(" ", p.text) for p in paragraphs]
+    first_with: dict[str, int] = {}
+    original = [first_with.setdefault(key, index) for index, key in enumerate(keys)]
+    if near < 1:
+        distinct = sorted(set(original))
+        near_original = _near_duplicates([paragraphs[i].text for i in distinct], near)
+        moved = {distinct[i]: distinct[j] for i, j in enumerate(near_original)}
+        original = [moved[index] for index in original]
+    copies: dict[int, list[Paragraph]] = {}
+    for index, first in enumerate(original):
+        copies.setdefault(first, []).append(paragraphs[index])
+    return [
+        replace(group[0], also_in=tuple(place for p in group[1:] for place in p.places))
+        if len(group) > 1
+        else group[0]
+        for group in copies.values()
+    ]
+
+
+def is_clone(paragraphs: Sequence[str], target: str, *, recall: float) -> list[bool]:
+    """Say of each paragraph whether it holds more than `recall` of the target's bigrams."""
+    return [bool(r > recall) for r in ngram_overlap(target, paragraphs, 2, stem=False).recall]
+
+
+def remove_clones(
+    cluster: Cluster, paragraphs_of: Iterable[Sequence[str]], *, recall: float
+) -> tuple[Cluster, int]:
+    """Return the cluster without source paragraphs that copy its target, and how many were dropped.
+
+    For training and evaluation data only. A cluster without a target is returned as it is.
+
+    Args:
+        cluster: what to clean.
+        paragraphs_of: the paragraphs of each document.
+        recall: share of the target's bigrams above which a paragraph is a clone.
+    """
+    if not cluster.summary:
+        return cluster, 0
+    documents: list[Document] = []
+    num_dropped = 0
+    for document, paragraphs in zip(cluster.documents, paragraphs_of, strict=True):
+        clones = is_clone(paragraphs, cluster.summary, recall=recall)
+        kept = [text for text, clone in zip(paragraphs, clones) if not clone]
+        num_dropped += len(paragraphs) - len(kept)
+        documents.append(Document.from_paragraphs(kept, document.name, document.url))
+    return replace(cluster, documents=tuple(documents)), num_dropped
+
+
+def _near_duplicates(texts: Sequence[str], near: float) -> list[int]:
+    """Return for each text the index of the first text it nearly equals, its own if there is none."""
+    shingles = [_shingles(text) for text in texts]
+    buckets: dict[bytes, list[int]] = {}
+    original = list(range(len(texts)))
+    for index, bands in enumerate(_bands(shingles)):
+        candidates = {i for band in bands for i in buckets.get(band, ())}
+        for candidate in sorted(candidates):
+            if _is_near(texts, shingles, index, candidate, near):
+                original[index] = candidate
+                break
+        else:  # only originals are met later, so chains of small changes do not drift
+            for band in bands:
+                buckets.setdefault(band, []).append(index)
+    return original
+
+
+def _is_near(
+    texts: Sequence[str], shingles: Sequence[frozenset[int]], left: int, right: int, near: float
+) -> bool:
+    num_shared = len(shingles[left] & shingles[right])
+    num_all = len(shingles[left]) + len(shingles[right]) - num_shared
+    return (
+        num_all > 0
+        and num_shared >= near * num_all
+        and find_numbers(texts[left]) == find_numbers(texts[right])
+    )
+
+
+def _shingles(text: str) -> frozenset[int]:
+    words = split_words(text)
+    # crc32 and not hash(): the same text must give the same result in every process.
+    ids = [zlib.crc32(word.encode("utf-8", "replace")) for word in words]
+    mixed = zip(ids, ids[1:], ids[_SHINGLE_WORDS - 1 :])
+    return frozenset((a * 31 + b * 131 + c * 524_287) % int(_PRIME) for a, b, c in mixed)
+
+
+def _bands(shingles: Sequence[frozenset[int]]) -> Iterable[list[bytes]]:
+    """Yield the keys of each text: texts that share much share at least one of them."""
+    factors, offsets = _hash_functions()
+    for members in shingles:
+        if not members:
+            yield []
+            continue
+        values = np.fromiter(members, np.uint64, len(members))
+        lowest = ((values[:, None] * factors + offsets) % _PRIME).min(axis=0)
+        yield [
+            bytes([start]) + lowest[start : start + _BAND_SIZE].tobytes()
+            for start in range(0, _NUM_HASHES, _BAND_SIZE)
+        ]
+
+
+@lru_cache(maxsize=1)
+def _hash_functions() -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    generator = np.random.default_rng(seed=0)
+    return (
+        generator.integers(1, int(_PRIME), _NUM_HASHES, dtype=np.uint64),
+        generator.integers(0, int(_PRIME), _NUM_HASHES, dtype=np.uint64),
+    )

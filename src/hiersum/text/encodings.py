@@ -1,0 +1,108 @@
+"""Bytes of any encoding become clean text, or are refused as binary.
+
+Order: a byte-order mark, UTF-8, UTF-16 without a mark, lines of UTF-8 mixed with lines of something
+else, and at last a detector's guess.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from charset_normalizer import from_bytes
+
+from hiersum.errors import InputError
+
+_MARKS = [
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),  # before UTF-16, whose mark it begins with
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+]
+_SAMPLE_BYTES = 1 << 16
+_MAX_CONTROL_SHARE = 0.02  # text has nearly none; random bytes have a tenth
+_CONTROL_BYTES = bytes(range(9)) + bytes(range(14, 27)) + bytes(range(28, 32))
+_LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
+_SPACES = re.compile("[\t\u00a0\u2000-\u200a\u202f\u205f\u3000]")
+# Control characters (a terminal would obey them), lone surrogates (no file can hold them), and marks
+# that only a typesetter needs. Joiners stay: Persian and Hindi are written with them.
+_UNWANTED = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufff9-\ufffb\ud800-\udfff]"
+)
+
+
+def decode_text(data: bytes, name: str, *, is_cut: bool = False) -> str:
+    """Return bytes as clean text, whatever encoding they are in.
+
+    Args:
+        data: the file's content.
+        name: what to call the file in an error.
+        is_cut: the content was cut off at a limit, perhaps within a character.
+
+    Raises:
+        InputError: these bytes are not text.
+    """
+    for mark, encoding in _MARKS:
+        if data.startswith(mark):
+            return clean_text(data[len(mark) :].decode(encoding, errors="replace"))
+    if utf16 := _utf16_without_mark(data):
+        return clean_text(data.decode(utf16, errors="replace"))
+    _refuse_binary(data, name)
+    try:
+        return clean_text(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        if is_cut and error.start >= len(data) - 4:
+            return clean_text(data[: error.start].decode("utf-8"))
+    return clean_text(_decode_mixed_lines(data) or _decode_by_detection(data))
+
+
+def clean_text(text: str) -> str:
+    """Unify line ends and spaces, and drop characters that no reader should see."""
+    text = _LINE_ENDS.sub("\n", text)
+    return _UNWANTED.sub("", _SPACES.sub(" ", text))
+
+
+def _utf16_without_mark(data: bytes) -> str | None:
+    """Western UTF-16 has a zero in every second byte, and nearly none in the others."""
+    sample = data[:_SAMPLE_BYTES]
+    num_even, num_odd = sample[::2].count(0), sample[1::2].count(0)
+    half = len(sample) // 2
+    if half and num_odd > 0.4 * half and num_even < 0.05 * half:
+        return "utf-16-le"
+    if half and num_even > 0.4 * half and num_odd < 0.05 * half:
+        return "utf-16-be"
+    return None
+
+
+def _refuse_binary(data: bytes, name: str) -> None:
+    middle = len(data) // 2
+    for sample in (data[:_SAMPLE_BYTES], data[middle : middle + _SAMPLE_BYTES]):
+        num_control = len(sample) - len(sample.translate(None, _CONTROL_BYTES))
+        if num_control > max(1, _MAX_CONTROL_SHARE * len(sample)):
+            raise InputError(
+                f"{name}: looks like a binary file, not text; "
+                "give .txt, .md, .html, .pdf, .docx, or gzip of these"
+            )
+
+
+def _decode_mixed_lines(data: bytes) -> str | None:
+    """Decode line by line if some lines are UTF-8 and others Windows-1252; None if no line is."""
+    lines: list[str] = []
+    num_utf8 = 0
+    for line in data.split(b"\n"):
+        try:
+            text = line.decode("utf-8")
+            num_utf8 += not line.isascii()
+        except UnicodeDecodeError:
+            text = line.decode("cp1252", errors="replace")
+        lines.append(text)
+    return "\n".join(lines) if num_utf8 else None
+
+
+def _decode_by_detection(data: bytes) -> str:
+    # A look around the first foreign byte is enough, and detection is slow.
+    first = next(re.finditer(rb"[\x80-\xff]", data)).start()
+    sample = data[max(0, first - 1024) : first + (_SAMPLE_BYTES >> 1)]
+    guess = from_bytes(sample).best()
+    return data.decode(guess.encoding if guess else "cp1252", errors="replace")

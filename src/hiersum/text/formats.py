@@ -1,0 +1,207 @@
+"""Files of every kind people have become text: plain, Markdown, HTML, PDF, Word, and gzip of these.
+
+What a file is, is decided by its first bytes; its name only tells Markdown from plain text. The
+libraries that open HTML, PDF and Word files meet arbitrary bytes here and raise whatever they like, so
+each is called in one place that turns any failure into one sentence.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hiersum.errors import InputError
+from hiersum.text.encodings import clean_text, decode_text
+
+TEXT_SUFFIXES = frozenset({".txt", ".text", ".md", ".markdown", ".htm", ".html", ".xhtml"})
+DOCUMENT_SUFFIXES = TEXT_SUFFIXES | {".pdf", ".docx"}
+_MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
+_HTML_SUFFIXES = frozenset({".htm", ".html", ".xhtml"})
+_GZIP = b"\x1f\x8b"
+_ZIP = b"PK\x03\x04"
+_FOREIGN = {
+    b"\xd0\xcf\x11\xe0": "an old Microsoft Office file; save it as .docx",
+    b"{\\rtf": "a rich text file; save it as .docx or .txt",
+    b"\x89PNG": "an image; hiersum reads text only",
+    b"\xff\xd8\xff": "an image; hiersum reads text only",
+    b"GIF8": "an image; hiersum reads text only",
+    b"PAR1": "a Parquet file; name it .parquet and it is read as clusters",
+}
+_LOOKS_HTML = re.compile(
+    rb"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
+_META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?([\w-]{2,20})", re.I)
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.S)
+_EXPANSION = 200  # a file that unpacks to more than this many times its size is a bomb
+
+
+@dataclass(frozen=True, slots=True)
+class Extract:
+    """The text of a file, its address if it names one, and whether some was left unread."""
+
+    text: str
+    url: str = ""
+    is_cut: bool = False
+
+
+def extract_text(data: bytes, name: str, suffix: str, *, max_characters: int) -> Extract:
+    """Return the text in a file's bytes.
+
+    Args:
+        data: the content of the file.
+        name: what to call the file in an error.
+        suffix: the end of the file's name, such as `.md`; may be empty.
+        max_characters: text beyond this is left unread.
+
+    Raises:
+        InputError: the bytes are damaged, or of a kind that holds no text.
+    """
+    if data.startswith(_GZIP):
+        data = _gunzip(data, name, max_characters)
+    for magic, what in _FOREIGN.items():
+        if data.startswith(magic):
+            raise InputError(f"{name}: this is {what}")
+    if b"%PDF-" in data[:1024]:
+        return _joined(_pdf_pages(data, name), max_characters)
+    if data.startswith(_ZIP):
+        return _joined(_docx_paragraphs(data, name), max_characters)
+    # Any character takes at most four bytes: what lies beyond cannot be read anyway.
+    is_cut = len(data) > 4 * max_characters
+    data = data[: 4 * max_characters]
+    if suffix in _HTML_SUFFIXES or _LOOKS_HTML.match(data[:4096]):
+        extract = _html_text(data, name)
+    else:
+        text = decode_text(data, name, is_cut=is_cut)
+        extract = Extract(_markdown_text(text) if suffix in _MARKDOWN_SUFFIXES else text)
+    is_cut = is_cut or len(extract.text) > max_characters
+    return Extract(_cut(extract.text, max_characters), extract.url, is_cut)
+
+
+def _cut(text: str, max_characters: int) -> str:
+    """Cut at the last line or sentence end before the limit, so that no paragraph is torn."""
+    if len(text) <= max_characters:
+        return text
+    text = text[:max_characters]
+    end = max(text.rfind("\n", max_characters // 2), text.rfind(". ", max_characters // 2) + 1)
+    return text[:end] if end > 0 else text
+
+
+def _joined(parts: Iterator[str], max_characters: int) -> Extract:
+    """Join parts by line breaks until there is enough text; the rest is never unpacked."""
+    kept: list[str] = []
+    room = max_characters
+    for part in parts:
+        kept.append(part)
+        room -= len(part) + 1
+        if room < 0:
+            break
+    return Extract(_cut(clean_text("\n".join(kept)), max_characters), is_cut=room < 0)
+
+
+def _gunzip(data: bytes, name: str, max_characters: int) -> bytes:
+    limit = 4 * max_characters + 1
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+            content = file.read(limit)
+    except (OSError, EOFError, zlib.error) as error:
+        raise InputError(f"{name}: damaged gzip file ({error})") from error
+    if len(content) == limit and content.startswith((b"%PDF-", _ZIP)):
+        raise InputError(f"{name}: unpacks to more than {limit:,} bytes; unpack it yourself first")
+    return content
+
+
+def _pdf_pages(data: bytes, name: str) -> Iterator[str]:
+    import pypdf
+
+    try:
+        reader = pypdf.PdfReader(io.BytesIO(data))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise InputError(f"{name}: the PDF is locked with a password; save it without one")
+        for page in reader.pages:
+            yield page.extract_text()
+    except InputError:
+        raise
+    except Exception as error:  # whatever a damaged PDF makes of its reader
+        raise InputError(f"{name}: damaged PDF ({_first_line(error)})") from error
+
+
+def _docx_paragraphs(data: bytes, name: str) -> Iterator[str]:
+    import docx
+
+    _check_word_archive(data, name)
+    try:
+        document = docx.Document(io.BytesIO(data))
+        for block in document.iter_inner_content():
+            if isinstance(block, docx.table.Table):
+                for row in block.rows:
+                    yield from dict.fromkeys(cell.text for cell in row.cells)
+            else:
+                yield block.text
+    except Exception as error:  # whatever a damaged archive makes of its reader
+        raise InputError(f"{name}: damaged Word file ({_first_line(error)})") from error
+
+
+def _check_word_archive(data: bytes, name: str) -> None:
+    """Refuse other archives, and those that would unpack to far more than they are."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = archive.infolist()
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError) as error:
+        raise InputError(f"{name}: damaged Word file ({_first_line(error)})") from error
+    if not any(entry.filename == "word/document.xml" for entry in entries):
+        raise InputError(f"{name}: this is a zip archive but not a .docx file; unpack it first")
+    if sum(entry.file_size for entry in entries) > _EXPANSION * len(data):
+        raise InputError(f"{name}: the Word file unpacks to more than {_EXPANSION} times its size")
+
+
+def _html_text(data: bytes, name: str) -> Extract:
+    import trafilatura
+
+    declared = _META_CHARSET.search(data[:4096])
+    html = _decode_declared(data, declared) or decode_text(data, name)
+    try:
+        tree = trafilatura.load_html(html)
+        if tree is None:
+            return Extract("")
+        addresses = tree.xpath(
+            "//link[@rel='canonical']/@href | //meta[@property='og:url']/@content"
+        )
+        text = trafilatura.extract(tree, include_comments=False, include_tables=False)
+        # Short pages have no main part to find: take what is left without menus and scripts.
+        text = text or trafilatura.html2txt(html)
+    except Exception as error:  # whatever broken markup makes of its reader
+        raise InputError(f"{name}: HTML that cannot be read ({_first_line(error)})") from error
+    url = next((a for a in addresses if a.startswith(("http://", "https://"))), "")
+    return Extract(clean_text(text), clean_text(url))
+
+
+def _decode_declared(data: bytes, declared: re.Match[bytes] | None) -> str | None:
+    if declared is None:
+        return None
+    try:
+        return clean_text(data.decode(declared[1].decode("ascii")))
+    except (LookupError, ValueError):  # an unknown name, or not what it says
+        return None
+
+
+def _markdown_text(text: str) -> str:
+    """Return the prose of a Markdown file, a line per paragraph: no code, no images, no markup."""
+    from markdown_it import MarkdownIt
+
+    lines = []
+    for token in MarkdownIt("commonmark").enable("table").parse(_FRONT_MATTER.sub("", text)):
+        if token.type == "inline":
+            children = token.children or []
+            visible = ("text", "code_inline", "softbreak", "hardbreak")
+            words = [child.content or " " for child in children if child.type in visible]
+            lines.append("".join(words).strip())
+    return "\n".join(lines)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).split("\n")[0][:200] or type(error).__name__

@@ -1,0 +1,72 @@
+"""Which language a document is in, so that a cluster is read in one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache
+
+from hiersum.errors import ConfigError
+from hiersum.text.words import split_words
+
+_SAMPLE_CHARACTERS = 2_000
+_MIN_CHARACTERS = 100  # below this, names alone can look like another language
+_MIN_CONFIDENCE = 0.9
+# Words that make up a fifth of any English text and of hardly any other: with enough of them the
+# identifier, which takes most of a second to load, need not be asked.
+_ENGLISH = frozenset(
+    "the of and to in is was that for it with as on are at by this from his her had has were".split()
+)
+_MIN_ENGLISH_SHARE = 0.15
+UNKNOWN = "und"
+
+
+def detect_language(text: str) -> str:
+    """Return the two- or three-letter code of a text's language, `und` where it is not clear."""
+    sample = text[:_SAMPLE_CHARACTERS]
+    if len(sample) < _MIN_CHARACTERS:
+        return UNKNOWN
+    words = split_words(sample)
+    if sum(word in _ENGLISH for word in words) > _MIN_ENGLISH_SHARE * len(words):
+        return "en"
+    language, confidence = _identifier().classify(sample)
+    return language if confidence >= _MIN_CONFIDENCE else UNKNOWN
+
+
+def main_language(languages: Sequence[str], num_characters: Sequence[int]) -> str:
+    """Return the language with most text among those that are clear, `und` if none is."""
+    totals: Counter[str] = Counter()
+    for language, number in zip(languages, num_characters, strict=True):
+        if language != UNKNOWN:
+            totals[language] += number
+    return totals.most_common(1)[0][0] if totals else UNKNOWN
+
+
+def check_language(code: str) -> str:
+    """Return the code if documents can be told to be in it.
+
+    Raises:
+        ConfigError: no such language is known to the identifier.
+    """
+    if code not in _identifier().labels:
+        raise ConfigError(
+            f"data.language must be auto, any or a code such as en or de, got {code!r}"
+        )
+    return code
+
+
+@lru_cache(maxsize=1)
+def _identifier() -> _Identifier:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    identifier: _Identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    return identifier
+
+
+class _Identifier:
+    """The part of py3langid's identifier that is used here, for the type checker."""
+
+    labels: list[str]
+
+    def classify(self, text: str) -> tuple[str, float]:
+        raise NotImplementedError

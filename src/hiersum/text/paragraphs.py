@@ -1,0 +1,160 @@
+"""Documents become paragraphs that remember where they stood.
+
+The paper splits by line break. Real files are less kind, so lines that were wrapped by hand (mail, PDF)
+are joined first, and a text without breaks is cut at sentence ends. A paragraph's position is counted
+before anything is dropped, so that it still points into its document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from hiersum.config import DataConfig
+from hiersum.text.duplicates import merge_duplicates
+from hiersum.text.sentences import ends_sentence, split_sentences
+from hiersum.text.words import count_words, split_every
+from hiersum.types import Document, Paragraph
+
+_MIN_WRAPPED_LINES = 3
+_WRAP_WIDTHS = (30, 120)  # shorter lines are verse or lists, longer ones are paragraphs
+_SHORT_LINE = 0.75  # of the usual width: a line that ends early ends its paragraph
+_MAX_WORD_CHARACTERS = 40  # on average; beyond it this is data, not language
+_MIN_LETTER_SHARE = 0.5
+_MIN_UNENDED_WORDS = 8  # fewer words without a full stop are a heading or a menu entry
+_MAX_NOTICE_WORDS = 40
+_BULLET = re.compile(r"^\s*[-*\u2022\u2023\u25e6\u2043\u00b7]\s+")
+_LIST_ITEM = re.compile(rf"{_BULLET.pattern}|^\s*\(?\d{{1,3}}[.)]\s+")
+_HYPHENATED = re.compile(r"[^\W\d_]-$")
+_NOTICE = re.compile(
+    r"""\b(?:we|this\ (?:web)?site)\ uses?\ cookies | \baccept\ (?:all\ )?cookies | \ball\ rights\ reserved
+    | \bcookie\ (?:policy|settings|preferences|notice) | \bprivacy\ (?:policy|notice)
+    | \bterms\ (?:of\ (?:use|service)|and\ conditions) | \bsubscribe\ (?:now|today|to\ (?:our|the)\b)
+    | \bsign\ (?:up|in)\ (?:for|to|with)\b | \bshare\ (?:this|on)\b | \bfollow\ us\b | \bclick\ here\b
+    | \bskip\ to\ (?:main\ )?content | \benable\ javascript | \byour\ (?:email|inbox)\b
+    | ^advertisement\b | ^related\ (?:articles|stories)\b | ^read\ (?:more|also)\b | ^\s*\u00a9""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def read_paragraphs(
+    documents: Sequence[Document], config: DataConfig, *, keep_all: bool = False
+) -> list[Paragraph]:
+    """Split documents into paragraphs, in reading order, without fragments and duplicates.
+
+    Args:
+        documents: the documents of one cluster.
+        config: limits and thresholds.
+        keep_all: drop and merge nothing, because a user's graph counts on every paragraph.
+    """
+    paragraphs = [
+        Paragraph(text, number, position, document.url)
+        for number, document in enumerate(documents)
+        for position, text in enumerate(split_document(document, config.max_paragraph_words))
+    ]
+    if keep_all:
+        return paragraphs
+    # A cluster of nothing but short notes is still a cluster.
+    kept = [p for p in paragraphs if not is_fragment(p.text, config.min_paragraph_words)] or [
+        p for p in paragraphs if count_words(p.text)
+    ]
+    return merge_duplicates(kept, near=config.near_duplicate)
+
+
+def split_document(document: Document, max_words: int) -> list[str]:
+    """Return the paragraphs of a document: those it was given, or those its text has."""
+    if document.paragraphs is not None:
+        return list(document.paragraphs)
+    return split_text(document.text, max_words)
+
+
+def split_text(text: str, max_words: int) -> list[str]:
+    """Split a text into paragraphs of at most `max_words` words.
+
+    Joining the result gives back the words of the text, but for hyphens at the end of wrapped lines;
+    bullets are left out.
+    """
+    lines = [line.rstrip() for line in text.split("\n")]
+    width = _wrap_width(lines)
+    paragraphs = _join_wrapped(lines, width) if width else lines
+    paragraphs = [_BULLET.sub("", paragraph, count=1).strip() for paragraph in paragraphs]
+    return [part for p in paragraphs if p for part in _split_long(p, max_words)]
+
+
+def is_fragment(text: str, min_words: int) -> bool:
+    """Is this a heading, a menu entry, a notice, a table row or data, rather than prose?"""
+    num_words = count_words(text)
+    num_letters = sum(map(str.isalpha, text))
+    num_visible = len(text) - text.count(" ")
+    return (
+        num_words < min_words
+        or (num_words < _MIN_UNENDED_WORDS and not ends_sentence(text))
+        or num_letters < _MIN_LETTER_SHARE * num_visible
+        or num_visible > _MAX_WORD_CHARACTERS * num_words
+        or (num_words <= _MAX_NOTICE_WORDS and _NOTICE.search(text) is not None)
+    )
+
+
+def _wrap_width(lines: Sequence[str]) -> int | None:
+    """Return the width a text was wrapped at by hand, or None if its lines are whole paragraphs."""
+    followed = [line for line, after in zip(lines, lines[1:]) if line and after]
+    if len(followed) < _MIN_WRAPPED_LINES:
+        return None
+    width = sorted(map(len, followed))[int(0.95 * (len(followed) - 1))]
+    num_open = sum(not ends_sentence(line) for line in followed)
+    is_even = median(map(len, followed)) > 0.6 * width
+    num_items = sum(_LIST_ITEM.match(line) is not None for line in followed)
+    is_wrapped = (
+        _WRAP_WIDTHS[0] <= width <= _WRAP_WIDTHS[1]
+        and num_open > 0.5 * len(followed)
+        and num_items < 0.5 * len(followed)
+        and is_even
+    )
+    return width if is_wrapped else None
+
+
+def _join_wrapped(lines: Iterable[str], width: int) -> list[str]:
+    """Join lines until a blank one, an indented one, a list item, or a short line with a full stop."""
+    paragraphs: list[list[str]] = [[]]
+    for line in lines:
+        is_new = not line or line.startswith(("  ", "\t")) or _LIST_ITEM.match(line)
+        if is_new or (paragraphs[-1] and _ends_early(paragraphs[-1][-1], width)):
+            paragraphs.append([])
+        if line:
+            paragraphs[-1].append(line.strip())
+    return [_join_lines(paragraph) for paragraph in paragraphs]
+
+
+def _ends_early(line: str, width: int) -> bool:
+    return len(line) < _SHORT_LINE * width and ends_sentence(line)
+
+
+def _join_lines(lines: Sequence[str]) -> str:
+    text = ""
+    for line in lines:
+        if _HYPHENATED.search(text) and line[:1].islower():
+            text = text[:-1] + line
+        else:
+            text = f"{text} {line}" if text else line
+    return text
+
+
+def _split_long(paragraph: str, max_words: int) -> list[str]:
+    """Cut a paragraph at sentence ends into parts of at most `max_words` words."""
+    if count_words(paragraph) <= max_words:
+        return [paragraph]
+    parts: list[list[str]] = [[]]
+    room = max_words
+    for sentence in split_sentences(paragraph):
+        num_words = count_words(sentence)
+        if num_words > max_words:  # too long by itself: cut between words
+            parts.extend([piece] for piece in split_every(sentence, max_words))
+            room = 0
+            continue
+        if num_words > room:
+            parts.append([])
+            room = max_words
+        parts[-1].append(sentence)
+        room -= num_words
+    return [" ".join(part) for part in parts if part]

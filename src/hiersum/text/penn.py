@@ -1,0 +1,132 @@
+"""The released weights' way of writing: lower case, Penn-style spaces; and the way back.
+
+The authors' vocabulary knows no capitals and expects every punctuation mark to stand alone, quotes as
+`` and ''. `to_penn` writes text that way; `from_penn` joins what was parted and takes capitals from the
+sources, where most names of a summary stand.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from hiersum.text.sentences import split_sentences
+
+# Characters that the vocabulary does not have, as the ones it has.
+_PLAIN = str.maketrans(
+    {
+        "\u2018": "'",
+        "\u2019": "'",
+        "\u02bc": "'",
+        "\u00b4": "'",
+        "\u2013": " -- ",
+        "\u2014": " -- ",
+        "\u2015": " -- ",
+        "\u2026": " ... ",
+        "\u2010": "-",
+        "\u2011": "-",
+        "\u00ab": " `` ",
+        "\u00bb": " '' ",
+        "\u201c": " `` ",
+        "\u201e": " `` ",
+        "\u201d": " '' ",
+    }
+)
+_TO_PENN = [
+    (re.compile(r'(^|[\s(\[{<])"'), r"\1 `` "),
+    (re.compile(r'"'), " '' "),
+    (re.compile(r"\.\.\."), " ... "),
+    (re.compile(r"([;@#$%&?!()\[\]{}<>])"), r" \1 "),
+    (re.compile(r"([:,])(?!\d)"), r" \1 "),
+    (re.compile(r"(?<!\d)([:,])"), r" \1 "),
+    (re.compile(r"--+"), " -- "),
+    # A full stop is parted at the end of a sentence only; elsewhere it belongs to its word.
+    (re.compile(r"(?<![.\s])\.([\s)\]}>'`]*)$"), r" . \1"),
+    (re.compile(r"(?<=[^\s'])'(?=\s|$)"), " '"),
+    (re.compile(r"(?i)(?<=[^\s'])('s|'m|'d|'ll|'re|'ve|n't)(?=\s|$)"), r" \1"),
+    (re.compile(r"(?i)\b(can)(not)\b"), r"\1 \2"),
+    (re.compile(r"(?i)\b(gon|wan)(na)\b"), r"\1 \2"),
+    (re.compile(r"(?i)\b(got)(ta)\b"), r"\1 \2"),
+    (re.compile(r"(?i)(^|\s)('t)(is|was)\b"), r"\1\2 \3"),
+]
+_BLANKS = re.compile(r"\s+")
+_FROM_PENN = [
+    (re.compile(r"(?:^|(?<=\s))``\s*"), '"'),
+    (re.compile(r"\s*''(?=\s|$|[.,;:!?)])"), '"'),
+    (re.compile(r"\s+([,.;:!?%)\]}]|\.\.\.)(?=\s|$|[^\w\s])"), r"\1"),
+    (re.compile(r"([(\[{$#])\s+"), r"\1"),
+    (re.compile(r"\s+('s|'m|'d|'ll|'re|'ve|n't)\b"), r"\1"),
+    (re.compile(r"(?<=s)\s+'(?=\s)"), "'"),
+    (re.compile(r"\b(can)\s(not)\b"), r"\1\2"),
+    (re.compile(r"\s*--\s*"), " \u2013 "),
+    (re.compile(r"\s+/\s+"), "/"),
+]
+_CASED_WORD = re.compile(r"[^\W\d_][\w'\u2019.-]*[\w]|[^\W\d_]")
+
+
+def to_penn(text: str) -> str:
+    """Write a text in lower case with every mark alone, as the released vocabulary expects it."""
+    sentences = split_sentences(text.translate(_PLAIN))
+    return " ".join(_sentence_to_penn(sentence) for sentence in sentences).lower()
+
+
+def from_penn(text: str, casing: Mapping[str, str] | None = None) -> str:
+    """Write Penn-style text as people do: marks joined, sentences and names with capitals."""
+    text = _BLANKS.sub(" ", text).strip()
+    for pattern, replacement in _FROM_PENN:
+        text = pattern.sub(replacement, text)
+    text = _restore_case(_BLANKS.sub(" ", text).strip(), casing or {})
+    return " ".join(_capitalised(sentence) for sentence in _sentences_in_lower_case(text))
+
+
+def learn_casing(sources: Iterable[str]) -> dict[str, str]:
+    """Learn how each lower-cased word is written in the sources.
+
+    A word at the start of a sentence says nothing about its case, so it is counted only if the word
+    stands nowhere else. Among forms, the most frequent wins, and the first of equals.
+    """
+    inner: dict[str, Counter[str]] = {}
+    initial: dict[str, Counter[str]] = {}
+    for source in sources:
+        for sentence in split_sentences(source):
+            for number, match in enumerate(_CASED_WORD.finditer(sentence)):
+                counts = initial if number == 0 else inner
+                counts.setdefault(match[0].lower(), Counter())[match[0]] += 1
+    casing = {word: forms.most_common(1)[0][0] for word, forms in inner.items()}
+    for word, forms in initial.items():
+        form = forms.most_common(1)[0][0]
+        # "USA" is a name wherever it stands; "Bridge" at a start may be any word.
+        casing.setdefault(word, form if not form[1:].islower() else word)
+    return casing
+
+
+def _sentence_to_penn(sentence: str) -> str:
+    for pattern, replacement in _TO_PENN:
+        sentence = pattern.sub(replacement, sentence)
+    return _BLANKS.sub(" ", sentence).strip()
+
+
+def _restore_case(text: str, casing: Mapping[str, str]) -> str:
+    def cased(match: re.Match[str]) -> str:
+        word = match[0]
+        if word in casing:
+            return casing[word]
+        if word.endswith("'s") and word[:-2] in casing:
+            return casing[word[:-2]] + "'s"
+        return "I" if word == "i" else word
+
+    return _CASED_WORD.sub(cased, text)
+
+
+def _sentences_in_lower_case(text: str) -> list[str]:
+    """Split where a stop and a space stand: there are no capitals yet to tell a boundary by."""
+    return re.split(r'(?<=[.!?])(?<!\b[a-z]\.)(?<!\.\w\.)\s+(?!\d)|(?<=[.!?]")\s+', text)
+
+
+def _capitalised(sentence: str) -> str:
+    match = re.search(r"\w", sentence)
+    if match is None:
+        return sentence
+    start = match.start()
+    return sentence[:start] + sentence[start].upper() + sentence[start + 1 :]

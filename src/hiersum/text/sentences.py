@@ -1,0 +1,75 @@
+"""Where sentences end, by rule.
+
+A full stop ends a sentence when a space follows and then something that can begin one, unless it
+belongs to an abbreviation or an initial. Other scripts' full stops end a sentence wherever they stand.
+What this leaves out: sentences that begin in lower case, and abbreviations it does not know.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ABBREVIATIONS = frozenset(
+    """mr mrs ms mx dr prof st mt ft gen col maj sgt lt capt cpt cmdr adm rev hon gov sen rep pres
+    fr sr sra srta mme mlle hr messrs vs v cf viz eg e.g ie i.e al et ca c approx est fig figs nos
+    vol vols p pp ch sec eq eds jan feb apr jun jul aug sep sept oct nov mon tue wed thu fri b d m r u.n ph ave blvd rd bldg dept univ assn bros gov't""".split()
+)
+# These may end a sentence or stand within one; the next word decides.
+_OPEN_ABBREVIATIONS = frozenset(
+    "inc ltd co corp jr etc u.s u.k a.m p.m b.c a.d ph.d d.c esq".split()
+)
+_STARTERS = frozenset(
+    """the a an it he she they we i you this that these those in on at by for from with as after before
+    when while although but and however its his her their our there one two both many some most other
+    another each under since during according despite until if""".split()
+)
+_ALSO_WORDS = frozenset("no sun sat art mar dec ed".split())
+_CANDIDATE = re.compile(
+    r"""(?P<end>[.!?\u2026\u061f\u06d4\u0964\u0965\u1362]+["'\u201d\u2019\u00bb)\]]*)(?P<space>\s+)(?=\S)"""
+    r"""|(?P<wide>[\u3002\uff01\uff1f\uff61]+["'\u201d\u2019\u300d\u300f\uff09]*)\s*(?=\S)"""
+)
+_CAN_BEGIN = re.compile(r"""["'\u201c\u2018\u00ab(\[\u00bf\u00a1-]*[^\W_a-z]""")
+_LAST_WORD = re.compile(r"[^\W_][\w.'\u2019-]*$")
+_NEXT_WORD = re.compile(r"[\w']+")
+_FINAL = re.compile(
+    r"""[.!?\u2026\u3002\uff01\uff1f\uff61\u061f\u06d4\u0964\u0965\u1362]["'\u201d\u2019\u00bb)\]\u300d\u300f\uff09]*$"""
+)
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of a paragraph, stripped; a text without any end is one sentence."""
+    sentences = []
+    start = 0
+    for match in _CANDIDATE.finditer(text):
+        if match["wide"] is None and not _is_boundary(text, match):
+            continue
+        sentences.append(text[start : match.end()].strip())
+        start = match.end()
+    sentences.append(text[start:].strip())
+    return [sentence for sentence in sentences if sentence]
+
+
+def ends_sentence(text: str) -> bool:
+    """Does the text end as a sentence does?"""
+    return _FINAL.search(text[-8:].rstrip()) is not None
+
+
+def _is_boundary(text: str, match: re.Match[str]) -> bool:
+    following = text[match.end() : match.end() + 40]
+    if not _CAN_BEGIN.match(following):
+        return False
+    if match["end"] != ".":  # "?!", "...", or a stop with a closing quote: no abbreviation
+        return True
+    before = _LAST_WORD.search(text, max(0, match.start() - 30), match.start())
+    if before is None:
+        return True
+    word = before[0].lower()
+    next_word = _NEXT_WORD.search(following)
+    starts_anew = next_word is not None and next_word[0].lower() in _STARTERS
+    if word in _OPEN_ABBREVIATIONS:
+        return starts_anew
+    if len(word) == 1 and word.isalpha():  # an initial: "J. Smith", but "Vitamin C. The ..."
+        return starts_anew and word != "i"
+    if word in _ALSO_WORDS:  # "No. 5", "Fig. 3", but "He said no. Then ..."
+        return not following[0].isdigit() and (starts_anew or word == "no")
+    return word not in _ABBREVIATIONS

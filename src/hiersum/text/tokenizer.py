@@ -1,0 +1,200 @@
+"""Subword pieces: train, load, encode and decode SentencePiece models.
+
+Each profile of the network has special pieces of its own and expects text in its own form. A model
+that lacks what its profile needs is refused when it is loaded, not when a summary looks odd.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import sentencepiece
+
+from hiersum.errors import CheckpointError, ConfigError
+from hiersum.text.encodings import clean_text
+from hiersum.text.penn import to_penn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenizerProfile:
+    """The special pieces of a kind of model, and how its text is written."""
+
+    pad: str
+    begin: str
+    end: str
+    title: str | None
+    """Ends the title, which is the first paragraph; None where the kind has no such piece."""
+    ids: dict[str, int]
+    """Pieces whose ids the weights count on."""
+    spaces: tuple[str, ...] = ()
+    """Pieces that stand for a space when text is decoded."""
+    is_penn: bool = False
+    """Is text lower-cased and parted in the Penn style before it is encoded?"""
+
+
+PROFILES = {
+    "paper": TokenizerProfile(
+        pad="<pad>", begin="<s>", end="</s>", title="<T>",
+        ids={"<pad>": 0, "<unk>": 1, "<s>": 2, "</s>": 3, "<T>": 4},
+    ),
+    "hiersumm": TokenizerProfile(
+        pad="<PAD>", begin="<S>", end="</S>", title="<T>",
+        ids={"<unk>": 0, "<T>": 3, "<S>": 4, "</S>": 5, "<PAD>": 6, "<P>": 7, "<Q>": 8},
+        spaces=("<Q>", "<P>"), is_penn=True,
+    ),
+    "t5": TokenizerProfile(
+        pad="<pad>", begin="<pad>", end="</s>", title=None,
+        ids={"<pad>": 0, "</s>": 1, "<unk>": 2},
+    ),
+}  # fmt: skip
+_MIN_SIZE = 16
+
+
+class Tokenizer:
+    """Text to piece ids and back, for one profile."""
+
+    def __init__(self, model: bytes, profile: str, *, name: str = "tokenizer") -> None:
+        """Load a serialised SentencePiece model.
+
+        Raises:
+            CheckpointError: the bytes are no such model, or it lacks pieces of the profile.
+        """
+        if profile not in PROFILES:
+            raise ConfigError(
+                f"tokenizer profile {profile!r} is unknown; known: {', '.join(PROFILES)}"
+            )
+        self.profile = PROFILES[profile]
+        self.model = model
+        self._processor = _load(model, name)
+        self._check_pieces(name, profile)
+        self.size: int = self._processor.get_piece_size()
+        self.pad_id = self._id(self.profile.pad)
+        self.begin_id = self._id(self.profile.begin)
+        self.end_id = self._id(self.profile.end)
+        self.unknown_id: int = self._processor.unk_id()
+        self.title_id = None if self.profile.title is None else self._id(self.profile.title)
+        self._special_ids = {self._id(piece) for piece in self.profile.ids} - {self.unknown_id}
+        self._space_ids = {self._id(piece) for piece in self.profile.spaces}
+        # Written out in a document, "<S>" is text and not the begin of a summary.
+        specials = [piece for piece in self.profile.ids if piece != "<unk>"]
+        self._lookalike = re.compile("|".join(map(re.escape, specials)))
+
+    @classmethod
+    def load(cls, path: Path, profile: str) -> Tokenizer:
+        """Load a model file."""
+        try:
+            model = path.read_bytes()
+        except OSError as error:
+            raise CheckpointError(f"{path}: cannot be read ({error.strerror})") from error
+        return cls(model, profile, name=str(path))
+
+    @property
+    def fingerprint(self) -> str:
+        """A checksum that tells one model from another."""
+        return hashlib.sha256(self.model).hexdigest()
+
+    def encode(self, text: str) -> list[int]:
+        """Return the piece ids of a text, written in the profile's form; no special id is among them."""
+        return self.encode_many([text])[0]
+
+    def encode_many(self, texts: Sequence[str]) -> list[list[int]]:
+        """Encode texts in one call."""
+        ids: list[list[int]] = self._processor.encode([self._prepared(text) for text in texts])
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of piece ids, special ones left out.
+
+        Text of a `hiersumm` model comes back in Penn style; `penn.from_penn` turns it into prose.
+        """
+        parts: list[list[int]] = [[]]
+        for piece_id in ids:
+            if piece_id in self._space_ids:
+                parts.append([])
+            elif piece_id not in self._special_ids:
+                parts[-1].append(piece_id)
+        texts = [self._processor.decode(part) for part in parts if part]
+        return " ".join(text for text in texts if text)
+
+    def pieces(self, text: str) -> list[str]:
+        """Return the pieces of a text, for people to look at."""
+        pieces: list[str] = self._processor.encode(self._prepared(text), out_type=str)
+        return pieces
+
+    def _prepared(self, text: str) -> str:
+        text = self._lookalike.sub(lambda match: f"< {match[0][1:-1]} >", clean_text(text))
+        return to_penn(text) if self.profile.is_penn else text
+
+    def _id(self, piece: str) -> int:
+        piece_id: int = self._processor.piece_to_id(piece)
+        return piece_id
+
+    def _check_pieces(self, name: str, profile: str) -> None:
+        size = self._processor.get_piece_size()
+        for piece, expected in self.profile.ids.items():
+            found = self._processor.id_to_piece(expected) if expected < size else "nothing"
+            if found != piece:
+                raise CheckpointError(
+                    f"{name}: profile '{profile}' needs the piece {piece} at id {expected}, "
+                    f"but this model has {found} there"
+                )
+
+
+def train_tokenizer(texts: Iterable[str], *, size: int = 32_000, threads: int = 2) -> bytes:
+    """Train a SentencePiece model of the `paper` profile, shared by sources and targets.
+
+    Returns:
+        The serialised model; `Tokenizer(model, "paper")` loads it.
+
+    Raises:
+        ConfigError: the texts are too few for that many pieces.
+    """
+    if size < _MIN_SIZE:
+        raise ConfigError(f"a vocabulary needs at least {_MIN_SIZE} pieces, got {size}")
+    model = io.BytesIO()
+    lines = (line for text in texts for line in clean_text(text).split("\n") if line.strip())
+    try:
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(lines),
+            model_writer=model,
+            vocab_size=size,
+            model_type="unigram",
+            character_coverage=0.9995,
+            pad_id=0,
+            unk_id=1,
+            bos_id=2,
+            eos_id=3,
+            control_symbols=["<T>"],
+            num_threads=threads,
+            input_sentence_size=2_000_000,
+            shuffle_input_sentence=True,
+            minloglevel=2,
+        )
+    except RuntimeError as error:
+        raise ConfigError(_training_failure(str(error), size)) from error
+    return model.getvalue()
+
+
+def _training_failure(message: str, size: int) -> str:
+    limit = re.search(r"value <= (\d+)", message)
+    if limit:
+        return f"a vocabulary of {size} pieces is too large for these texts; at most {limit[1]}"
+    if "empty" in message.lower():
+        return "there are no texts to train a vocabulary on"
+    return (
+        f"a vocabulary of {size} pieces cannot be trained on these texts ({message.strip()[:200]})"
+    )
+
+
+def _load(model: bytes, name: str) -> sentencepiece.SentencePieceProcessor:
+    try:
+        if not model:
+            raise ValueError("empty")
+        return sentencepiece.SentencePieceProcessor(model_proto=model)
+    except (RuntimeError, ValueError, TypeError) as error:
+        raise CheckpointError(f"{name}: not a SentencePiece model, or a damaged one") from error

@@ -1,0 +1,55 @@
+"""Words for counting and comparing, in any script.
+
+A word is a run of letters, digits and marks; scripts that are written without spaces (Chinese,
+Japanese, Thai, Lao, Burmese, Khmer) give one word per character, which is enough to compare texts and
+to count their length. ROUGE has words of its own, in `overlap.py`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# A number keeps its inner points, and a word its inner apostrophe: 4.5, 1,200, don't, l'eau.
+_WORD = re.compile(
+    rf"[{_UNSPACED}]|\d+(?:[.,]\d+)+|[^\W{_UNSPACED}]+(?:['\u2019][^\W{_UNSPACED}]+)*"
+)
+_LONG_TEXT = 100_000
+_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+def split_words(text: str) -> list[str]:
+    """Return the lower-cased words of a text, in order."""
+    return _WORD.findall(text.lower())
+
+
+def count_words(text: str) -> int:
+    """Count the words of a text."""
+    if len(text) < _LONG_TEXT:
+        return len(_WORD.findall(text))
+    return sum(1 for _ in _WORD.finditer(text))  # slower, but keeps no list of millions
+
+
+def cut_words(text: str, max_words: int) -> str:
+    """Return the longest beginning of a text that has at most `max_words` words."""
+    return next(split_every(text, max_words), "")
+
+
+def split_every(text: str, num_words: int) -> Iterator[str]:
+    """Yield a text in pieces of `num_words` words, the last one perhaps shorter."""
+    start = 0
+    for match in islice(_WORD.finditer(text), num_words, None, num_words):
+        yield text[start : match.start()].strip()
+        start = match.start()
+    if rest := text[start:].strip():
+        yield rest
+
+
+def find_numbers(text: str) -> frozenset[str]:
+    """Return the numbers that stand in a text, without the commas between thousands."""
+    return frozenset(number.replace(",", "") for number in _NUMBER.findall(text))

@@ -141,11 +141,11 @@ class ModelConfig:
     """Learned distances of relative positions (T5)."""
     relative_distance: int = 128
     """Distance from which all relative positions are one (T5)."""
-    pad_id: int = 6
+    pad_id: int = 0
     """The piece that fills up; no network ever reads it."""
-    begin_id: int = 4
+    begin_id: int = 2
     """The piece a summary starts from."""
-    end_id: int = 5
+    end_id: int = 3
     """The piece that ends a summary."""
 
     def __post_init__(self) -> None:

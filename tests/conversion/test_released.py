@@ -103,6 +103,9 @@ def small(**changes: object) -> EncoderDecoder:
         "num_heads": 2,
         "num_pooling_heads": 4,
         "dropout": 0.2,
+        "pad_id": 6,
+        "begin_id": 4,
+        "end_id": 5,
     }
     network = build_network(ModelConfig(**{**sizes, **changes}))
     assert isinstance(network, EncoderDecoder)

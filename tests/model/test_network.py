@@ -83,8 +83,8 @@ def test_the_paper_profile_equals_the_network_written_the_obvious_way(
     network = tiny()
     plain = load_plain()(network).eval()
     batch = Batch.from_ids(sources, targets)
-    source_BPT = torch.full((2, 5, 10), 6)
-    target_BS = torch.full((2, 7), 6)
+    source_BPT = torch.full((2, 5, 10), network.config.pad_id)
+    target_BS = torch.full((2, 7), network.config.pad_id)
     for b, (cluster, ids) in enumerate(zip(sources, targets)):
         target_BS[b, : len(ids) - 1] = torch.tensor(ids[:-1])
         for p, paragraph in enumerate(cluster):

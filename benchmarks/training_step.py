@@ -1,7 +1,8 @@
-"""Time and peak memory of a training step at paper size, against the network written the obvious way.
+"""Time and peak memory of a training step at paper size, against the network written the obvious
+way.
 
-Four clusters of 24 paragraphs, cut at 68 tokens; forward, cross entropy, backward, with dropout. `ragged`
-takes paragraphs as wikilead has them, `full` fills each to the last token.
+Four clusters of 24 paragraphs, cut at 68 tokens; forward, cross entropy, backward, with dropout.
+`ragged` takes paragraphs as wikilead has them, `full` fills each to the last token.
 """
 
 from __future__ import annotations
@@ -13,8 +14,8 @@ import sys
 
 import torch
 import torch.nn.functional as F
-from memory import peak_growth
 from measure import side_by_side, wikilead_articles, write_results
+from memory import peak_growth
 from plain import PlainNetwork
 
 from hiersum.config import ModelConfig

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import nn
 
+from hiersum.model.dropout import Dropout
 from hiersum.model.layers import (
-    Dropout,
     FeedForward,
     HeadLinear,
     RelativeBias,

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hiersum.model.layers import Dropout
+from hiersum.model.dropout import Dropout, drop
 from hiersum.model.spans import Spans, join_blocks, joint_runs
 
 
@@ -135,7 +135,7 @@ class MultiHeadAttention(nn.Module):
 
     def drop_inputs(self, states_RD: Tensor) -> Tensor:
         """Apply the dropout that stands before linear layers."""
-        return F.dropout(states_RD, self.dropout.inputs, self.training)
+        return drop(states_RD, self.dropout.inputs, self.training)
 
     def project_query(self, states_RD: Tensor) -> Tensor:
         """Return query_RHK."""

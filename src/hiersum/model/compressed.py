@@ -19,7 +19,8 @@ from hiersum.errors import InputError
 from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.batch import Batch
 from hiersum.model.beam_cache import BeamCache, CompressedMemory, CompressedState, attend_cache
-from hiersum.model.layers import Dropout, FeedForward, Output, Residual, WordEmbedding, sinusoid
+from hiersum.model.dropout import Dropout, drop
+from hiersum.model.layers import FeedForward, Output, Residual, WordEmbedding, sinusoid
 from hiersum.model.spans import Spans
 
 
@@ -278,7 +279,7 @@ class CompressedDecoder(nn.Module):
     ) -> Tensor:
         table = sinusoid(max(sequences.lengths), words_RD.size(-1), words_RD.device)
         states_RD = words_RD + table[sequences.positions(words_RD.device)].to(words_RD.dtype)
-        states_RD = F.dropout(states_RD, self.dropout.outputs, self.training)
+        states_RD = drop(states_RD, self.dropout.outputs, self.training)
         for number, layer in enumerate(self.layers):
             states_RD = layer(states_RD, sequences, None if caches is None else caches[number])
         return self._normalized(states_RD)

@@ -15,7 +15,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hiersum.model.attention import MultiHeadAttention
-from hiersum.model.layers import Dropout, FeedForward, RelativeBias, Residual, sinusoid
+from hiersum.model.dropout import Dropout, drop
+from hiersum.model.layers import FeedForward, RelativeBias, Residual, sinusoid
 from hiersum.model.spans import Spans
 
 FIRST_CAPACITY = 64
@@ -203,7 +204,7 @@ class Decoder(nn.Module):
         if self.has_sinusoid:
             table = sinusoid(longest, words_YD.size(-1), words_YD.device).to(words_YD.dtype)
             states_YD = states_YD + table[targets.positions(words_YD.device)]
-        states_YD = F.dropout(states_YD, self.dropout.outputs, self.training)
+        states_YD = drop(states_YD, self.dropout.outputs, self.training)
         bias_HSS = None
         if self.relative_bias is not None:
             later_SS = torch.ones(longest, longest, dtype=torch.bool, device=words_YD.device).triu(

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hiersum.errors import InputError
 from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.batch import Batch
+from hiersum.model.dropout import Dropout, drop
 from hiersum.model.hierarchy import GlobalLayer, Layout, make_layout
-from hiersum.model.layers import Dropout, FeedForward, RelativeBias, Residual, sinusoid
+from hiersum.model.layers import FeedForward, RelativeBias, Residual, sinusoid
 from hiersum.model.spans import Spans
 
 
@@ -141,7 +141,7 @@ class Encoder(nn.Module):
         rank_Q = self._ranks(layout, batch).to(states_RD.device)
         if self.positions is not None:
             states_RD = states_RD + self.positions(layout.tokens, rank_Q).to(states_RD.dtype)
-        states_RD = F.dropout(states_RD, self.dropout.outputs, self.training)
+        states_RD = drop(states_RD, self.dropout.outputs, self.training)
         bias_HTT = None
         if self.relative_bias is not None:
             longest = max(layout.tokens.lengths)

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hiersum.model.attention import attend
-from hiersum.model.layers import Dropout, FeedForward
+from hiersum.model.dropout import Dropout, drop
+from hiersum.model.layers import FeedForward
 from hiersum.model.spans import Spans
 
 
@@ -86,7 +86,7 @@ class MultiHeadPooling(nn.Module):
 
     def forward(self, states_RD: Tensor, tokens: Spans) -> Tensor:
         """Return head_QHK for the paragraphs in `tokens`."""
-        states_RD = F.dropout(states_RD, self.dropout.inputs, self.training)
+        states_RD = drop(states_RD, self.dropout.inputs, self.training)
         pooled, kept = [], []
         for weight_QTH, states_QTD in zip(
             self.weights(states_RD, tokens), tokens.blocks(states_RD)
@@ -96,7 +96,7 @@ class MultiHeadPooling(nn.Module):
             kept.append(weight_QHT.sum(-1, keepdim=True))
         head_QHK = self._project(torch.cat(pooled), torch.cat(kept))
         if self.projection is not None:
-            head_QHK = F.dropout(head_QHK, self.dropout.inputs, self.training)
+            head_QHK = drop(head_QHK, self.dropout.inputs, self.training)
             head_QHK = self.projection(head_QHK)
         result: Tensor = self.norm(head_QHK)
         return result
@@ -105,7 +105,7 @@ class MultiHeadPooling(nn.Module):
         """Return weight_QTH per run: each token's share in its paragraph's head."""
         score_RH = self.score(states_RD)
         return [
-            F.dropout(score_QTH.softmax(1), self.dropout.weights, self.training)
+            drop(score_QTH.softmax(1), self.dropout.weights, self.training)
             for score_QTH in tokens.blocks(score_RH)
         ]
 
@@ -150,7 +150,7 @@ class InterParagraphAttention(nn.Module):
         self, head_QHK: Tensor, clusters: Spans, graphs: Sequence[Tensor] | None = None
     ) -> Tensor:
         """Return context_QHK for paragraphs in the order of the batch."""
-        head_QHK = F.dropout(head_QHK, self.dropout.inputs, self.training)
+        head_QHK = drop(head_QHK, self.dropout.inputs, self.training)
         value_QHK = self.value(head_QHK)
         context_QHK = attend(
             self.query(head_QHK),
@@ -215,9 +215,9 @@ class GlobalLayer(nn.Module):
         """Return c, one row per paragraph in the order of the layout."""
         head_QHK = self.pooling(states_RD, layout.tokens)[list(layout.inverse)]
         context_QHK = self.relations(head_QHK, layout.clusters, layout.graphs)
-        context_QD = F.dropout(context_QHK.flatten(1), self.dropout.inputs, self.training)
+        context_QD = drop(context_QHK.flatten(1), self.dropout.inputs, self.training)
         result: Tensor = self.fuse(context_QD)[list(layout.order)]
         return result
 
     def _drop(self, change: Tensor) -> Tensor:
-        return F.dropout(change, self.dropout.outputs, self.training)
+        return drop(change, self.dropout.outputs, self.training)

@@ -4,30 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from hiersum.model.dropout import Dropout, drop
+
 NORM_EPSILON = 1e-6
 
 MakeNorm = Callable[[int], nn.Module]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Dropout:
-    """How much is dropped, by place."""
-
-    inputs: float = 0.0
-    """What enters a linear layer."""
-    weights: float = 0.0
-    """Attention weights."""
-    hidden: float = 0.0
-    """The hidden layer of a feed-forward network."""
-    outputs: float = 0.0
-    """Embeddings, and what a sub-layer adds to its input."""
 
 
 def sinusoid(num_positions: int, width: int, device: torch.device | None = None) -> Tensor:
@@ -98,12 +85,12 @@ class FeedForward(nn.Module):
         self.dropout = dropout
 
     def forward(self, states_RD: Tensor) -> Tensor:
-        states_RD = F.dropout(states_RD, self.dropout.inputs, self.training)
+        states_RD = drop(states_RD, self.dropout.inputs, self.training)
         if self.gate is None:
             hidden_RF = F.relu(self.inner(states_RD))
         else:
             hidden_RF = F.gelu(self.inner(states_RD), approximate="tanh") * self.gate(states_RD)
-        result: Tensor = self.outer(F.dropout(hidden_RF, self.dropout.hidden, self.training))
+        result: Tensor = self.outer(drop(hidden_RF, self.dropout.hidden, self.training))
         return result
 
 
@@ -118,7 +105,7 @@ class Residual(nn.Module):
 
     def forward(self, states_RD: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         change_RD = sublayer(self.norm(states_RD) if self.pre_norm else states_RD)
-        sum_RD = states_RD + F.dropout(change_RD, self.dropout.outputs, self.training)
+        sum_RD = states_RD + drop(change_RD, self.dropout.outputs, self.training)
         result: Tensor = sum_RD if self.pre_norm else self.norm(sum_RD)
         return result
 
@@ -182,6 +169,6 @@ class Output(nn.Module):
         self.dropout = dropout
 
     def forward(self, states: Tensor, embedding_VD: Tensor) -> Tensor:
-        states = F.dropout(states, self.dropout.inputs, self.training)
+        states = drop(states, self.dropout.inputs, self.training)
         weight_VD = embedding_VD if self.weight is None else self.weight
         return F.linear(states if self.scale == 1 else states * self.scale, weight_VD, self.bias)

@@ -36,8 +36,8 @@ class PlainNetwork(nn.Module):
         is_padding_BPT = source_BPT == config.pad_id
         num_clusters, num_paragraphs, length = source_BPT.shape
         half = config.width // 2
-        token_PTD = sinusoid(length, half)[None].expand(num_paragraphs, -1, -1)
-        rank_PTD = sinusoid(num_paragraphs, half)[:, None].expand(-1, length, -1)
+        token_PTD = sinusoid(torch.arange(length), half)[None].expand(num_paragraphs, -1, -1)
+        rank_PTD = sinusoid(torch.arange(num_paragraphs), half)[:, None].expand(-1, length, -1)
         position_PTD = torch.cat([rank_PTD, token_PTD], dim=-1)
         states_BPTD = self.network.source_words(source_BPT) + position_PTD
         for layer in self.network.encoder.layers:
@@ -52,7 +52,7 @@ class PlainNetwork(nn.Module):
         """Return logits_BSV."""
         length = target_BS.size(1)
         words_BSD = self.network.target_words(target_BS)
-        states_BSD = words_BSD + sinusoid(length, words_BSD.size(-1))
+        states_BSD = words_BSD + sinusoid(torch.arange(length), words_BSD.size(-1))
         is_later_SS = torch.ones(length, length, dtype=torch.bool).triu(1)
         for layer in self.network.decoder.layers:
             back = self._attention(

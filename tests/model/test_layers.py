@@ -20,7 +20,7 @@ from hiersum.model.layers import (
 
 
 def test_sinusoid_is_sine_on_even_and_cosine_on_odd_columns() -> None:
-    table = sinusoid(7, 8)
+    table = sinusoid(torch.arange(7), 8)
 
     for position in range(7):
         for i in range(4):

@@ -261,8 +261,9 @@ class CompressedDecoder(nn.Module):
         """Append a token to each hypothesis; return log_probs_BNV of the next one."""
         words_BND = self.words(token_ids_BN)
         positions = [cache.position for cache in state.layers[0]]
-        table = sinusoid(max(positions) + 1, words_BND.size(-1), words_BND.device)
-        states_BND = words_BND + table[positions][:, None].to(words_BND.dtype)
+        position_B = torch.tensor(positions, device=words_BND.device)
+        position_BD = sinusoid(position_B, words_BND.size(-1)).to(words_BND.dtype)
+        states_BND = words_BND + position_BD[:, None]
         slot_weights = []
         for layer, caches in zip(self.layers, state.layers, strict=True):
             assert isinstance(layer, CausalLayer)
@@ -277,8 +278,9 @@ class CompressedDecoder(nn.Module):
     def _run(
         self, words_RD: Tensor, sequences: Spans, caches: list[list[BeamCache]] | None
     ) -> Tensor:
-        table = sinusoid(max(sequences.lengths), words_RD.size(-1), words_RD.device)
-        states_RD = words_RD + table[sequences.positions(words_RD.device)].to(words_RD.dtype)
+        longest = torch.arange(max(sequences.lengths), device=words_RD.device)
+        table = sinusoid(longest, words_RD.size(-1)).to(words_RD.dtype)
+        states_RD = words_RD + table[sequences.positions(words_RD.device)]
         states_RD = drop(states_RD, self.dropout.outputs, self.training)
         for number, layer in enumerate(self.layers):
             states_RD = layer(states_RD, sequences, None if caches is None else caches[number])

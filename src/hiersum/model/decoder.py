@@ -202,8 +202,8 @@ class Decoder(nn.Module):
         longest = max(targets.lengths)
         states_YD = words_YD
         if self.has_sinusoid:
-            table = sinusoid(longest, words_YD.size(-1), words_YD.device).to(words_YD.dtype)
-            states_YD = states_YD + table[targets.positions(words_YD.device)]
+            table = sinusoid(torch.arange(longest, device=words_YD.device), words_YD.size(-1))
+            states_YD = states_YD + table[targets.positions(words_YD.device)].to(words_YD.dtype)
         states_YD = drop(states_YD, self.dropout.outputs, self.training)
         bias_HSS = None
         if self.relative_bias is not None:
@@ -237,8 +237,8 @@ class Decoder(nn.Module):
         length = state.length
         states_BND = words_BND
         if self.has_sinusoid:
-            table = sinusoid(length + 1, words_BND.size(-1), words_BND.device)
-            states_BND = states_BND + table[length].to(words_BND.dtype)
+            position = torch.tensor([length], device=words_BND.device)
+            states_BND = states_BND + sinusoid(position, words_BND.size(-1)).to(words_BND.dtype)
         bias_HS = None
         if self.relative_bias is not None:
             bias_HS = self.relative_bias(1, length + 1)[:, 0]

@@ -62,14 +62,13 @@ class SourcePositions(nn.Module):
 
     def forward(self, tokens: Spans, rank_Q: Tensor) -> Tensor:
         """Return position_RD for paragraphs of these lengths and ranks."""
-        device = rank_Q.device
-        position_R, longest = tokens.positions(device), max(tokens.lengths)
+        width = self.width // 2 if self.with_ranks else self.width
+        longest = torch.arange(max(tokens.lengths), device=rank_Q.device)
+        token_RD = sinusoid(longest, width)[tokens.positions(rank_Q.device)]
         if not self.with_ranks:
-            return sinusoid(longest, self.width, device)[position_R]
-        half = self.width // 2
-        token_R = sinusoid(longest, half, device)[position_R]
-        rank_R = tokens.repeat(sinusoid(int(rank_Q.max()) + 1, half, device)[rank_Q])
-        return torch.cat([rank_R, token_R] if self.rank_first else [token_R, rank_R], dim=-1)
+            return token_RD
+        rank_RD = tokens.repeat(sinusoid(rank_Q, width))
+        return torch.cat([rank_RD, token_RD] if self.rank_first else [token_RD, rank_RD], dim=-1)
 
 
 class ScaledRank(nn.Module):
@@ -82,8 +81,7 @@ class ScaledRank(nn.Module):
 
     def forward(self, tokens: Spans, rank_Q: Tensor) -> Tensor:
         """Return what is added to the states, for paragraphs of these lengths and ranks."""
-        table = sinusoid(int(rank_Q.max()) + 1, self.width, rank_Q.device)
-        return tokens.repeat(self.scale * table[rank_Q])
+        return tokens.repeat(self.scale * sinusoid(rank_Q, self.width))
 
 
 class Encoder(nn.Module):

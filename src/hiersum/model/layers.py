@@ -17,10 +17,10 @@ NORM_EPSILON = 1e-6
 MakeNorm = Callable[[int], nn.Module]
 
 
-def sinusoid(num_positions: int, width: int, device: torch.device | None = None) -> Tensor:
-    """Return e_p for p = 0, 1, ...: e_p[2i] = sin(p / 10000^(2i/width)), e_p[2i+1] = cos(same)."""
-    frequency = torch.exp(torch.arange(0, width, 2, device=device) * (-math.log(10_000.0) / width))
-    angle = torch.arange(num_positions, device=device)[:, None] * frequency
+def sinusoid(position: Tensor, width: int) -> Tensor:
+    """Return e_p for each position p: e_p[2i] = sin(p / 10000^(2i/width)), e_p[2i+1] = cos(same)."""
+    even = torch.arange(0, width, 2, device=position.device)
+    angle = position[:, None] * torch.exp(even * (-math.log(10_000.0) / width))
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)[:, :width]
 
 

@@ -46,7 +46,8 @@ class Spans:
 
     def positions(self, device: torch.device) -> Tensor:
         """Return each row's position within its sequence, from 0."""
-        return torch.cat([torch.arange(length, device=device) for length in self.lengths])
+        # Joined here and moved once: a device would start a kernel per sequence.
+        return torch.cat([torch.arange(length) for length in self.lengths]).to(device)
 
     def repeat(self, per_sequence: Tensor) -> Tensor:
         """Give every row the value of its sequence."""

@@ -49,6 +49,8 @@ types: .venv/installed-dev ## mypy, strict, on src
 bench: .venv/installed-dev ## speed against other packages, written to benchmarks/results
 	$(BIN)/python benchmarks/overlap.py
 	$(BIN)/python benchmarks/extraction.py
+	$(BIN)/python benchmarks/training_step.py
+	$(BIN)/python benchmarks/encoding_cost.py
 
 clean: ## remove .venv and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

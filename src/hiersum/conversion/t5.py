@@ -1,0 +1,253 @@
+"""A pretrained T5 or Flan-T5 becomes a hierarchical network that starts out as that T5.
+
+Its encoder reads each paragraph by itself; new global layers, silent at first, stand before the
+final norm of the encoder; its decoder attends to all paragraphs together. Optionally the vocabulary
+shrinks to what a corpus uses, and the decoder to some of its layers.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor
+
+from hiersum.config import ModelConfig
+from hiersum.conversion.vocabulary import prune_tokenizer
+from hiersum.errors import CheckpointError, ConfigError
+from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.layers import NORM_EPSILON
+from hiersum.model.network import EncoderDecoder, build_network
+
+TOKENIZER = "spiece.model"
+ATTENTION = {"query": "q", "key": "k", "value": "v", "output": "o"}
+# Copies of the embedding, and a table that T5 1.0 carries but never reads.
+IGNORED = re.compile(
+    r"(encoder|decoder)\.embed_tokens\.weight|.*EncDecAttention\.relative_attention_bias\.weight"
+)
+
+
+def convert_t5(
+    dir_or_hub_name: Path | str,
+    out_dir: Path,
+    *,
+    global_layers: int = 2,
+    prune_to: Iterable[str] | None = None,
+    decoder_layers: int | None = None,
+) -> Path:
+    """Turn a T5 into a model folder and return its path.
+
+    Args:
+        dir_or_hub_name: a folder as `transformers` writes it, or `owner/name` on the hub.
+        out_dir: where the model folder goes.
+        global_layers: new layers across paragraphs.
+        prune_to: texts; only pieces that they use stay in the vocabulary.
+        decoder_layers: how many decoder layers stay, evenly spread, first and last included.
+
+    Raises:
+        CheckpointError: the model is not such a T5, or a file of it is missing or damaged.
+    """
+    folder = _fetch(dir_or_hub_name)
+    record = _read_record(folder / "config.json")
+    weights = _read_weights(folder)
+    kept_layers = _spread(folder, int(_size(folder, record, "num_decoder_layers")), decoder_layers)
+    tokenizer = folder / TOKENIZER if (folder / TOKENIZER).is_file() else None
+    with tempfile.TemporaryDirectory() as temporary:
+        if prune_to is not None:
+            if tokenizer is None:
+                raise CheckpointError(f"{folder}: has no {TOKENIZER}, so nothing can be pruned")
+            pruned = Path(temporary) / TOKENIZER
+            _keep_pieces(weights, prune_tokenizer(tokenizer, prune_to, pruned))
+            tokenizer = pruned
+        config = _config(folder, record, weights, global_layers, len(kept_layers))
+        network = _fill(folder, config, weights, kept_layers)
+        return save_pretrained(network, out_dir, tokenizer=tokenizer)
+
+
+def _config(
+    folder: Path,
+    record: Mapping[str, Any],
+    weights: Mapping[str, Tensor],
+    num_global: int,
+    num_decoder: int,
+) -> ModelConfig:
+    feed_forward = record.get("feed_forward_proj", "relu")
+    if feed_forward not in ("relu", "gated-gelu"):
+        raise CheckpointError(
+            f"{folder}: feed_forward_proj {feed_forward!r}; only relu and gated-gelu are known"
+        )
+    if record.get("layer_norm_epsilon", NORM_EPSILON) != NORM_EPSILON:
+        raise CheckpointError(f"{folder}: layer_norm_epsilon must be {NORM_EPSILON} as in all T5s")
+    layers: list[Literal["local", "global"]] = ["local"] * int(_size(folder, record, "num_layers"))
+    layers += ["global"] * num_global
+    # Since transformers 5 the two are told apart; before, a tied output was a scaled one.
+    is_scaled = record.get("scale_decoder_outputs", record.get("tie_word_embeddings", True))
+    width = _size(folder, record, "d_model")
+    num_heads = _size(folder, record, "num_heads")
+    try:
+        return ModelConfig(
+            architecture="ht",
+            profile="t5",
+            layers=tuple(layers),
+            num_decoder_layers=num_decoder,
+            vocab_size=len(weights["shared.weight"]),
+            width=width,
+            ff_width=_size(folder, record, "d_ff"),
+            num_heads=num_heads,
+            head_width=_size(folder, record, "d_kv"),
+            num_pooling_heads=_pooling_heads(width, num_heads),
+            feed_forward=feed_forward,
+            tied_output="lm_head.weight" not in weights,
+            scaled_output=bool(is_scaled),
+            output_bias=False,
+            dropout=float(record.get("dropout_rate", 0.1)),
+            relative_buckets=int(record.get("relative_attention_num_buckets", 32)),
+            relative_distance=int(record.get("relative_attention_max_distance", 128)),
+            pad_id=int(record.get("pad_token_id", 0)),
+            begin_id=int(record.get("decoder_start_token_id", 0)),
+            end_id=int(record.get("eos_token_id", 1)),
+        )
+    except ConfigError as error:
+        raise CheckpointError(f"{folder}: {error}") from error
+
+
+def _pooling_heads(width: int, num_heads: int) -> int:
+    """Return the largest number of heads up to the T5's own that divides the width."""
+    return max(heads for heads in range(1, num_heads + 1) if width % heads == 0)
+
+
+def _fill(
+    folder: Path, config: ModelConfig, weights: dict[str, Tensor], kept_layers: list[int]
+) -> EncoderDecoder:
+    network = build_network(config)
+    assert isinstance(network, EncoderDecoder)
+    state = network.state_dict()
+    for ours, theirs in _names(config, kept_layers):
+        if theirs not in weights:
+            raise CheckpointError(f"{folder}: the weight {theirs} is missing")
+        if weights[theirs].shape != state[ours].shape:
+            raise CheckpointError(
+                f"{folder}: {theirs} has the shape {tuple(weights[theirs].shape)}, "
+                f"but config.json asks for {tuple(state[ours].shape)}"
+            )
+        state[ours] = weights[theirs].float()
+    network.load_state_dict(state)
+    return network.eval()
+
+
+def _names(config: ModelConfig, kept_layers: list[int]) -> Iterator[tuple[str, str]]:
+    """Yield our name and theirs of every weight that comes from the T5."""
+    yield "source_words.weight", "shared.weight"
+    if not config.tied_output:
+        yield "output.weight", "lm_head.weight"
+    for side in ("encoder", "decoder"):
+        bias = f"{side}.block.0.layer.0.SelfAttention.relative_attention_bias.weight"
+        yield f"{side}.relative_bias.scores.weight", bias
+        yield f"{side}.final_norm.weight", f"{side}.final_layer_norm.weight"
+    for index in range(config.layers.count("local")):
+        ours, theirs = f"encoder.layers.{index}", f"encoder.block.{index}.layer"
+        yield from _attention(f"{ours}.attention", f"{theirs}.0.SelfAttention")
+        yield f"{ours}.attention_residual.norm.weight", f"{theirs}.0.layer_norm.weight"
+        yield from _feed_forward(config, ours, f"{theirs}.1")
+    for index, kept in enumerate(kept_layers):
+        ours, theirs = f"decoder.layers.{index}", f"decoder.block.{kept}.layer"
+        yield from _attention(f"{ours}.self_attention", f"{theirs}.0.SelfAttention")
+        yield f"{ours}.self_residual.norm.weight", f"{theirs}.0.layer_norm.weight"
+        yield from _attention(f"{ours}.source_attention", f"{theirs}.1.EncDecAttention")
+        yield f"{ours}.source_residual.norm.weight", f"{theirs}.1.layer_norm.weight"
+        yield from _feed_forward(config, ours, f"{theirs}.2")
+
+
+def _attention(ours: str, theirs: str) -> Iterator[tuple[str, str]]:
+    for our_name, their_name in ATTENTION.items():
+        yield f"{ours}.{our_name}.weight", f"{theirs}.{their_name}.weight"
+
+
+def _feed_forward(config: ModelConfig, ours: str, theirs: str) -> Iterator[tuple[str, str]]:
+    yield f"{ours}.feed_forward_residual.norm.weight", f"{theirs}.layer_norm.weight"
+    inner = "wi"
+    if config.feed_forward == "gated-gelu":
+        inner = "wi_0"
+        yield f"{ours}.feed_forward.gate.weight", f"{theirs}.DenseReluDense.wi_1.weight"
+    yield f"{ours}.feed_forward.inner.weight", f"{theirs}.DenseReluDense.{inner}.weight"
+    yield f"{ours}.feed_forward.outer.weight", f"{theirs}.DenseReluDense.wo.weight"
+
+
+def _keep_pieces(weights: dict[str, Tensor], kept_ids: list[int]) -> None:
+    for name in ("shared.weight", "lm_head.weight"):
+        if name in weights:
+            weights[name] = weights[name][kept_ids]
+
+
+def _spread(folder: Path, total: int, wanted: int | None) -> list[int]:
+    if wanted is None:
+        return list(range(total))
+    if not 1 <= wanted <= total:
+        raise CheckpointError(f"{folder}: has {total} decoder layers, so {wanted} cannot be kept")
+    return [round(index * (total - 1) / max(1, wanted - 1)) for index in range(wanted)]
+
+
+def _fetch(dir_or_hub_name: Path | str) -> Path:
+    folder = Path(dir_or_hub_name)
+    if folder.is_dir():
+        return folder
+    wanted = ["config.json", "*.safetensors", "*.safetensors.index.json", TOKENIZER]
+    try:
+        return Path(snapshot_download(str(dir_or_hub_name), allow_patterns=wanted))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        raise CheckpointError(
+            f"{dir_or_hub_name}: neither a folder here nor a model that could be downloaded "
+            f"({type(error).__name__}); check the name and the connection"
+        ) from error
+
+
+def _read_record(path: Path) -> Mapping[str, Any]:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{path}: missing or not valid JSON") from error
+    if not isinstance(record, dict) or record.get("model_type") != "t5":
+        raise CheckpointError(f"{path}: describes no T5 (its model_type must be t5)")
+    return {"num_decoder_layers": record.get("num_layers"), **record}
+
+
+def _size(folder: Path, record: Mapping[str, Any], name: str) -> int:
+    value = record.get(name)
+    if not isinstance(value, int) or value < 1:
+        raise CheckpointError(f"{folder}: config.json must give {name}, got {value!r}")
+    return value
+
+
+def _read_weights(folder: Path) -> dict[str, Tensor]:
+    """Return all weights, from safetensors files or else from pickles of weights only."""
+    weights: dict[str, Tensor] = {}
+    paths = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("pytorch_model*.bin"))
+    if not paths:
+        raise CheckpointError(f"{folder}: has neither *.safetensors nor pytorch_model*.bin")
+    for path in paths:
+        try:
+            if path.suffix == ".bin":
+                part = torch.load(path, map_location="cpu", weights_only=True)
+            else:
+                part = load_file(path)
+        except (SafetensorError, OSError) as error:
+            raise CheckpointError(f"{path}: damaged or cut off ({error}); copy it again") from error
+        except Exception as error:  # a damaged pickle can make the unpickler raise anything
+            raise CheckpointError(f"{path}: damaged, or not a file of weights") from error
+        weights |= part
+    embedding = weights.get("shared.weight", weights.get("encoder.embed_tokens.weight"))
+    if embedding is None:
+        raise CheckpointError(f"{folder}: the weight shared.weight is missing")
+    weights = {name: tensor for name, tensor in weights.items() if not IGNORED.fullmatch(name)}
+    if "lm_head.weight" in weights and torch.equal(weights["lm_head.weight"], embedding):
+        del weights["lm_head.weight"]
+    return {**weights, "shared.weight": embedding}

@@ -1,0 +1,154 @@
+"""Multi-head attention between rows of flat tensors, run by run, through PyTorch's fused kernel."""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from hiersum.model.dropout import Dropout, drop
+from hiersum.model.spans import Spans, join_blocks, joint_runs
+
+
+def attend(
+    query_RHK: Tensor,
+    key_RHK: Tensor,
+    value_RHK: Tensor,
+    *,
+    queries: Spans,
+    keys: Spans,
+    scale: float,
+    is_causal: bool = False,
+    bias_HTT: Tensor | None = None,
+    dropout: float = 0.0,
+) -> Tensor:
+    """Let each sequence of queries attend to its sequence of keys: softmax(scale * q k + bias) v.
+
+    Returns:
+        mixed_RHK, one row per query.
+    """
+    runs = joint_runs(queries, keys)
+    pieces = zip(
+        runs,
+        query_RHK.split([count * length for count, length, _ in runs]),
+        key_RHK.split([count * length for count, _, length in runs]),
+        value_RHK.split([count * length for count, _, length in runs]),
+    )
+    mixed = []
+    for (count, num_queries, num_keys), query, key, value in pieces:
+        # (count * length, H, K) -> (count, H, length, K)
+        block = F.scaled_dot_product_attention(
+            query.unflatten(0, (count, num_queries)).transpose(1, 2),
+            key.unflatten(0, (count, num_keys)).transpose(1, 2),
+            value.unflatten(0, (count, num_keys)).transpose(1, 2),
+            attn_mask=None if bias_HTT is None else bias_HTT[None, :, :num_queries, :num_keys],
+            dropout_p=dropout,
+            is_causal=is_causal,
+            scale=scale,
+        )
+        mixed.append(block.transpose(1, 2))
+    return join_blocks(mixed)
+
+
+def attention_weights(
+    query_RHK: Tensor, key_RHK: Tensor, *, queries: Spans, keys: Spans, scale: float
+) -> list[Tensor]:
+    """Return the weights of `attend`, which its kernel does not give: weights_HSM per sequence."""
+    pairs = zip(queries.split(query_RHK), keys.split(key_RHK), strict=True)
+    return [(torch.einsum("shk,mhk->hsm", q, k) * scale).softmax(-1) for q, k in pairs]
+
+
+class MultiHeadAttention(nn.Module):
+    """W_o [head^1; ...; head^n] with head^z = attend(W_q^z x, W_k^z m, W_v^z m)."""
+
+    def __init__(
+        self,
+        *,
+        width: int,
+        num_heads: int,
+        head_width: int,
+        scaled: bool,
+        bias: bool,
+        dropout: Dropout,
+    ) -> None:
+        super().__init__()
+        self.num_heads = num_heads
+        self.head_width = head_width
+        self.scale = head_width**-0.5 if scaled else 1.0
+        self.dropout = dropout
+        self.query = nn.Linear(width, num_heads * head_width, bias=bias)
+        self.key = nn.Linear(width, num_heads * head_width, bias=bias)
+        self.value = nn.Linear(width, num_heads * head_width, bias=bias)
+        self.output = nn.Linear(num_heads * head_width, width, bias=bias)
+
+    def forward(
+        self,
+        states_RD: Tensor,
+        spans: Spans,
+        *,
+        is_causal: bool = False,
+        bias_HTT: Tensor | None = None,
+    ) -> Tensor:
+        """Attend within each sequence."""
+        states_RD = self.drop_inputs(states_RD)
+        query_RHK = self.project_query(states_RD)
+        key_RHK, value_RHK = self.project_memory(states_RD)
+        mixed_RHK = attend(
+            query_RHK,
+            key_RHK,
+            value_RHK,
+            queries=spans,
+            keys=spans,
+            scale=self.scale,
+            is_causal=is_causal,
+            bias_HTT=bias_HTT,
+            dropout=self.dropout.weights if self.training else 0.0,
+        )
+        return self.merge(mixed_RHK)
+
+    def across(
+        self, states_YD: Tensor, memory_RD: Tensor, targets: Spans, sources: Spans
+    ) -> Tensor:
+        """Attend from each cluster's target to its source."""
+        query_YHK = self.project_query(self.drop_inputs(states_YD))
+        key_RHK, value_RHK = self.project_memory(self.drop_inputs(memory_RD))
+        mixed_YHK = attend(
+            query_YHK,
+            key_RHK,
+            value_RHK,
+            queries=targets,
+            keys=sources,
+            scale=self.scale,
+            dropout=self.dropout.weights if self.training else 0.0,
+        )
+        return self.merge(mixed_YHK)
+
+    def weights_across(
+        self, states_YD: Tensor, memory_RD: Tensor, targets: Spans, sources: Spans
+    ) -> list[Tensor]:
+        """Return the weights of `across` (without dropout), one weights_HSM per cluster."""
+        query_YHK = self.project_query(states_YD)
+        key_RHK, _ = self.project_memory(memory_RD)
+        return attention_weights(
+            query_YHK, key_RHK, queries=targets, keys=sources, scale=self.scale
+        )
+
+    def drop_inputs(self, states_RD: Tensor) -> Tensor:
+        """Apply the dropout that stands before linear layers."""
+        return drop(states_RD, self.dropout.inputs, self.training)
+
+    def project_query(self, states_RD: Tensor) -> Tensor:
+        """Return query_RHK."""
+        return self._heads(self.query(states_RD))
+
+    def project_memory(self, states_RD: Tensor) -> tuple[Tensor, Tensor]:
+        """Return key_RHK and value_RHK."""
+        return self._heads(self.key(states_RD)), self._heads(self.value(states_RD))
+
+    def merge(self, mixed_RHK: Tensor) -> Tensor:
+        """Join the heads and project them back to the model's width."""
+        result: Tensor = self.output(self.drop_inputs(mixed_RHK.flatten(-2)))
+        return result
+
+    def _heads(self, projected: Tensor) -> Tensor:
+        return projected.view(*projected.shape[:-1], self.num_heads, self.head_width)

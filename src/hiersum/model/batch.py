@@ -1,0 +1,156 @@
+"""Batch: the tensors that a network reads, and the one legend of shape letters.
+
+    B  clusters in the batch               D  model width
+    P  paragraphs in a cluster             H  attention heads
+    Q  paragraphs in the batch             K  width of one head
+    T  tokens in a paragraph               F  feed-forward width
+    M  source tokens of a cluster          V  vocabulary
+    R  source tokens in the batch          N  live hypotheses (beams) of a cluster
+    S  tokens of a summary so far          C  slots of compressed memory
+    Y  target tokens in the batch
+
+R, Y and Q are flat: only real tokens and paragraphs, cluster after cluster (see `spans`). A
+repeated letter is a pair over the same axis (`graph_PP`: from paragraph, to paragraph).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+
+import torch
+from torch import Tensor
+
+from hiersum.errors import InputError
+from hiersum.model.spans import Spans
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Clusters as ids: ranked paragraphs, edges between them, and targets when training."""
+
+    source_R: Tensor
+    """Ids of all real source tokens."""
+    paragraph_lengths: tuple[tuple[int, ...], ...]
+    """Tokens of each paragraph, per cluster; none is empty."""
+    ranks: tuple[tuple[int, ...], ...]
+    """The rank of each paragraph, per cluster, best 0."""
+    graphs: tuple[Tensor, ...] | None = None
+    """Edge weights between a cluster's paragraphs, one graph_PP per cluster, not yet normalised."""
+    input_Y: Tensor | None = None
+    """Target tokens that are read: all but the last of each target."""
+    label_Y: Tensor | None = None
+    """Target tokens to predict: all but the first of each target."""
+    target_lengths: tuple[int, ...] = ()
+    """Tokens of each target that are read."""
+
+    @classmethod
+    def from_ids(
+        cls,
+        sources: Sequence[Sequence[Sequence[int]]],
+        targets: Sequence[Sequence[int]] | None = None,
+        graphs: Sequence[Sequence[Sequence[float]] | Tensor] | None = None,
+    ) -> Batch:
+        """Join clusters of ranked paragraphs of ids.
+
+        Args:
+            sources: for each cluster its paragraphs, best first; a paragraph without tokens drops
+            out. targets: for each cluster the ids from the begin piece to the end piece.
+            graphs: for each cluster the edge weights between all given paragraphs.
+
+        Raises:
+            InputError: a cluster has no token, a target no pair of tokens, or a graph another size.
+        """
+        ranks = [[rank for rank, ids in enumerate(cluster) if len(ids)] for cluster in sources]
+        for number, kept in enumerate(ranks):
+            if not kept:
+                raise InputError(f"cluster {number} of the batch has no source token to read")
+        paragraphs = [[c[rank] for rank in kept] for c, kept in zip(sources, ranks, strict=True)]
+        source_ids = [token for cluster in paragraphs for ids in cluster for token in ids]
+        batch = cls(
+            source_R=torch.tensor(source_ids),
+            paragraph_lengths=tuple(tuple(map(len, cluster)) for cluster in paragraphs),
+            ranks=tuple(map(tuple, ranks)),
+            graphs=None if graphs is None else _kept_graphs(graphs, sources, ranks),
+        )
+        return batch if targets is None else batch.with_targets(targets)
+
+    @classmethod
+    def from_padded(
+        cls, source_BPT: Tensor, pad_id: int, targets: Sequence[Sequence[int]] | None = None
+    ) -> Batch:
+        """Take the real tokens out of padded ids, (B, P, T) or, with one paragraph each, (B, M)."""
+        padded_BPT = source_BPT if source_BPT.dim() == 3 else source_BPT[:, None]
+        sources = [[ids[ids != pad_id].tolist() for ids in cluster] for cluster in padded_BPT]
+        return cls.from_ids(sources, targets)
+
+    def with_targets(self, targets: Sequence[Sequence[int]]) -> Batch:
+        """Return the batch with summaries to score, each from its begin to its end piece."""
+        if len(targets) != len(self):
+            raise InputError(f"{len(targets)} targets for {len(self)} clusters")
+        for number, ids in enumerate(targets):
+            if len(ids) < 2:
+                raise InputError(f"target {number} needs a begin and an end piece, got {list(ids)}")
+        return replace(
+            self,
+            input_Y=torch.tensor(list(chain.from_iterable(ids[:-1] for ids in targets))),
+            label_Y=torch.tensor(list(chain.from_iterable(ids[1:] for ids in targets))),
+            target_lengths=tuple(len(ids) - 1 for ids in targets),
+        )
+
+    def __len__(self) -> int:
+        return len(self.paragraph_lengths)
+
+    @cached_property
+    def paragraphs(self) -> Spans:
+        """The source tokens as paragraphs."""
+        return Spans(tuple(chain.from_iterable(self.paragraph_lengths)))
+
+    @cached_property
+    def sources(self) -> Spans:
+        """The source tokens as clusters."""
+        return Spans(tuple(sum(lengths) for lengths in self.paragraph_lengths))
+
+    @cached_property
+    def targets(self) -> Spans:
+        """The target tokens as clusters."""
+        return Spans(self.target_lengths)
+
+    @cached_property
+    def clusters(self) -> Spans:
+        """The paragraphs as clusters."""
+        return Spans(tuple(len(lengths) for lengths in self.paragraph_lengths))
+
+    def to(self, device: torch.device | str) -> Batch:
+        """Return the batch on a device."""
+        return replace(
+            self,
+            source_R=self.source_R.to(device),
+            graphs=None if self.graphs is None else tuple(g.to(device) for g in self.graphs),
+            input_Y=None if self.input_Y is None else self.input_Y.to(device),
+            label_Y=None if self.label_Y is None else self.label_Y.to(device),
+        )
+
+
+def _kept_graphs(
+    graphs: Sequence[Sequence[Sequence[float]] | Tensor],
+    sources: Sequence[Sequence[Sequence[int]]],
+    ranks: Sequence[Sequence[int]],
+) -> tuple[Tensor, ...]:
+    """Return the graphs between the paragraphs that have tokens."""
+    kept = []
+    for number, (graph, cluster, rows) in enumerate(zip(graphs, sources, ranks, strict=True)):
+        graph_PP = torch.as_tensor(graph, dtype=torch.float32)
+        if graph_PP.shape != (len(cluster), len(cluster)):
+            raise InputError(
+                f"the graph of cluster {number} has the shape {tuple(graph_PP.shape)}; "
+                f"it must have a row and a column for each of the {len(cluster)} paragraphs"
+            )
+        if not (graph_PP.isfinite() & (graph_PP >= 0)).all():
+            raise InputError(
+                f"the graph of cluster {number} has edges that are negative or no number"
+            )
+        kept.append(graph_PP[rows][:, rows])
+    return tuple(kept)

@@ -1,0 +1,231 @@
+"""Model folders: a network and all it needs to be built again, in files that others can read.
+
+    config.json         format version, architecture, profile, sizes, special ids, checksum
+    model.safetensors   the weights
+    tokenizer.model     the SentencePiece model
+    README.md           the card
+
+No pickle is written or read. Each file is written under another name and then renamed, the config
+last: a folder with a config is complete.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import shutil
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from huggingface_hub import HfApi, snapshot_download
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from hiersum.config import ModelConfig, config_from_dict
+from hiersum.errors import CheckpointError, ConfigError
+from hiersum.model.network import Network, build_network
+from hiersum.model.storage import STORAGES, Storage, pack, unpack
+
+FORMAT = 1
+CONFIG, WEIGHTS, TOKENIZER, CARD = (
+    "config.json",
+    "model.safetensors",
+    "tokenizer.model",
+    "README.md",
+)
+HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+def save_pretrained(
+    network: Network,
+    directory: Path | str,
+    *,
+    storage: Storage = "float32",
+    tokenizer: Path | None = None,
+    card: str | None = None,
+) -> Path:
+    """Write a model folder and return its path.
+
+    Args:
+        network: what to save.
+        directory: the folder; made if it does not exist, its files are replaced if it does.
+        storage: how weights are kept on disk.
+        tokenizer: a SentencePiece model to put beside the weights.
+        card: the text of the card; a short one is written if there is none.
+    """
+    if storage not in STORAGES:
+        raise ConfigError(f"storage must be one of {', '.join(STORAGES)}, got {storage!r}")
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    weights_path = _temporary(folder / WEIGHTS)
+    save_file(pack(network.state_dict(), storage), weights_path, metadata={"format": "pt"})
+    checksum = _checksum(weights_path)
+    os.replace(weights_path, folder / WEIGHTS)
+    if tokenizer is not None and tokenizer.resolve() != (folder / TOKENIZER).resolve():
+        shutil.copyfile(tokenizer, _temporary(folder / TOKENIZER))
+        os.replace(_temporary(folder / TOKENIZER), folder / TOKENIZER)
+    _write(folder / CARD, card if card is not None else _card(network))
+    record = {"format": FORMAT, "library": "hiersum", "storage": storage, "weights_crc32": checksum}
+    _write(
+        folder / CONFIG, json.dumps(record | dataclasses.asdict(network.config), indent=2) + "\n"
+    )
+    return folder
+
+
+def from_pretrained(name_or_directory: Path | str, *, revision: str | None = None) -> Network:
+    """Build the network of a model folder, or of a model on the Hugging Face hub, ready to
+    evaluate.
+
+    Raises:
+        CheckpointError: there is no such folder, or a file is missing, damaged or of another
+        format.
+    """
+    folder = fetch(name_or_directory, revision=revision)
+    record = _read_record(folder / CONFIG)
+    config = _model_config(record, folder / CONFIG)
+    tensors = _read_weights(folder / WEIGHTS, record.get("weights_crc32"))
+    with torch.device("meta"):  # no weight is drawn only to be replaced
+        network = build_network(config)
+    _check_names({name: t.shape for name, t in network.state_dict().items()}, tensors, folder)
+    network.load_state_dict(tensors, assign=True)
+    return network.eval()
+
+
+def read_config(directory: Path | str) -> ModelConfig:
+    """Return the config of a model folder without reading its weights."""
+    path = Path(directory) / CONFIG
+    return _model_config(_read_record(path), path)
+
+
+def fetch(name_or_directory: Path | str, *, revision: str | None = None) -> Path:
+    """Return the folder itself, or download `owner/name` from the Hugging Face hub."""
+    folder = Path(name_or_directory)
+    if folder.is_dir():
+        return folder
+    if not HUB_NAME.fullmatch(str(name_or_directory)):
+        raise CheckpointError(
+            f"{folder}: no such folder; give a model folder or a hub's owner/name"
+        )
+    wanted = [CONFIG, TOKENIZER, CARD, "*.safetensors", "*.json"]
+    try:
+        found = snapshot_download(str(name_or_directory), revision=revision, allow_patterns=wanted)
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        raise CheckpointError(
+            f"{name_or_directory}: neither a folder here nor a model that could be downloaded "
+            f"({type(error).__name__}); check the name and the connection"
+        ) from error
+    return Path(found)
+
+
+def push_to_hub(directory: Path | str, repo_id: str, *, private: bool = True) -> str:
+    """Upload a model folder to the Hugging Face hub and return its address."""
+    read_config(directory)
+    api = HfApi()
+    api.create_repo(repo_id, private=private, exist_ok=True)
+    return str(api.upload_folder(repo_id=repo_id, folder_path=str(directory)))
+
+
+def _read_record(path: Path) -> Mapping[str, Any]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError as error:
+        raise CheckpointError(f"{path.parent}: not a model folder, it has no {CONFIG}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise CheckpointError(f"{path}: cannot be read as text ({type(error).__name__})") from error
+    try:
+        record = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise CheckpointError(
+            f"{path}: not valid JSON ({error.msg}, line {error.lineno})"
+        ) from error
+    if not isinstance(record, dict) or "format" not in record:
+        raise CheckpointError(
+            f"{path}: names no format version, so it is another library's model; "
+            "hiersum convert turns some of them into model folders"
+        )
+    if record["format"] != FORMAT:
+        raise CheckpointError(
+            f"{path}: format {record['format']!r}, but this version of hiersum reads {FORMAT}; "
+            "install the version that wrote it, or convert the model again"
+        )
+    return record
+
+
+def _model_config(record: Mapping[str, Any], path: Path) -> ModelConfig:
+    outside = {"format", "library", "storage", "weights_crc32"}
+    values = {name: value for name, value in record.items() if name not in outside}
+    try:
+        return config_from_dict({"model": values}).model
+    except ConfigError as error:
+        raise CheckpointError(f"{path}: {error}") from error
+
+
+def _read_weights(path: Path, checksum: int | None) -> dict[str, Tensor]:
+    if not path.is_file():
+        raise CheckpointError(f"{path.parent}: has a {CONFIG} but no {path.name}; copy it again")
+    try:
+        packed = load_file(path)
+    except (SafetensorError, OSError) as error:
+        raise CheckpointError(
+            f"{path}: damaged or cut off, not a whole safetensors file ({error}); copy it again"
+        ) from error
+    if checksum is not None and _checksum(path) != checksum:
+        raise CheckpointError(
+            f"{path}: damaged, its bytes are not those that {CONFIG} was written for; copy it again"
+        )
+    return unpack(packed)
+
+
+def _check_names(
+    expected: Mapping[str, torch.Size], tensors: Mapping[str, Tensor], folder: Path
+) -> None:
+    where = f"{folder / WEIGHTS}: does not fit {CONFIG}"
+    if missing := sorted(expected.keys() - tensors.keys()):
+        raise CheckpointError(f"{where}: {_some(missing)} missing")
+    if unknown := sorted(tensors.keys() - expected.keys()):
+        raise CheckpointError(f"{where}: {_some(unknown)} not in this network")
+    for name, shape in expected.items():
+        if tensors[name].shape != shape:
+            raise CheckpointError(
+                f"{where}: {name} has the shape {tuple(tensors[name].shape)}, "
+                f"the network needs {tuple(shape)}"
+            )
+
+
+def _some(names: list[str]) -> str:
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    return ", ".join(names[:3]) + more
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}")
+
+
+def _write(path: Path, text: str) -> None:
+    _temporary(path).write_text(text, encoding="utf-8")
+    os.replace(_temporary(path), path)
+
+
+def _checksum(path: Path) -> int:
+    value = 0
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 22):
+            value = zlib.crc32(chunk, value)
+    return value
+
+
+def _card(network: Network) -> str:
+    config = network.config
+    size = sum(parameter.numel() for parameter in network.parameters())
+    return (
+        "---\nlibrary_name: hiersum\npipeline_tag: summarization\n---\n\n"
+        f"A {config.architecture} network of profile {config.profile} with {size:,} weights, for "
+        "multi-document summarization. Load it with `hiersum summarize --model`.\n"
+    )

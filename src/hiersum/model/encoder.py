@@ -1,0 +1,162 @@
+"""The encoder: ranked paragraphs become one state per token, through local and global layers.
+
+A flat encoder is the same stack without global layers, reading each cluster as one long paragraph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from hiersum.errors import InputError
+from hiersum.model.attention import MultiHeadAttention
+from hiersum.model.batch import Batch
+from hiersum.model.dropout import Dropout, drop
+from hiersum.model.hierarchy import GlobalLayer, Layout, make_layout
+from hiersum.model.layers import FeedForward, RelativeBias, Residual, sinusoid
+from hiersum.model.spans import Spans
+
+
+class LocalLayer(nn.Module):
+    """A transformer layer within each paragraph.
+
+    h = LayerNorm(x + MHAtt(x)),   x' = LayerNorm(h + FFN(h));   or pre-norm, see `Residual`.
+    """
+
+    def __init__(
+        self,
+        *,
+        attention: MultiHeadAttention,
+        attention_residual: Residual,
+        feed_forward: FeedForward,
+        feed_forward_residual: Residual,
+    ) -> None:
+        super().__init__()
+        self.attention = attention
+        self.attention_residual = attention_residual
+        self.feed_forward = feed_forward
+        self.feed_forward_residual = feed_forward_residual
+
+    def forward(self, states_RD: Tensor, tokens: Spans, bias_HTT: Tensor | None = None) -> Tensor:
+        states_RD = self.attention_residual(
+            states_RD, lambda x: self.attention(x, tokens, bias_HTT=bias_HTT)
+        )
+        result: Tensor = self.feed_forward_residual(states_RD, self.feed_forward)
+        return result
+
+
+class SourcePositions(nn.Module):
+    """pe_ij = [e_i ; e_j] for token j of the paragraph of rank i; the released code has [e_j ;
+    e_i].
+
+    Without ranks, e_j takes the full width.
+    """
+
+    def __init__(self, *, width: int, with_ranks: bool, rank_first: bool) -> None:
+        super().__init__()
+        self.width = width
+        self.with_ranks = with_ranks
+        self.rank_first = rank_first
+
+    def forward(self, tokens: Spans, rank_Q: Tensor) -> Tensor:
+        """Return position_RD for paragraphs of these lengths and ranks."""
+        width = self.width // 2 if self.with_ranks else self.width
+        longest = torch.arange(max(tokens.lengths), device=rank_Q.device)
+        token_RD = sinusoid(longest, width)[tokens.positions(rank_Q.device)]
+        if not self.with_ranks:
+            return token_RD
+        rank_RD = tokens.repeat(sinusoid(rank_Q, width))
+        return torch.cat([rank_RD, token_RD] if self.rank_first else [token_RD, rank_RD], dim=-1)
+
+
+class ScaledRank(nn.Module):
+    """e_i times a learned scalar that starts at 0, so that a T5 starts unchanged."""
+
+    def __init__(self, *, width: int) -> None:
+        super().__init__()
+        self.width = width
+        self.scale = nn.Parameter(torch.zeros(1))
+
+    def forward(self, tokens: Spans, rank_Q: Tensor) -> Tensor:
+        """Return what is added to the states, for paragraphs of these lengths and ranks."""
+        return tokens.repeat(self.scale * sinusoid(rank_Q, self.width))
+
+
+class Encoder(nn.Module):
+    """A stack of local and global layers in any order."""
+
+    def __init__(
+        self,
+        *,
+        layers: Sequence[LocalLayer | GlobalLayer],
+        positions: SourcePositions | None,
+        rank: ScaledRank | None,
+        relative_bias: RelativeBias | None,
+        final_norm: nn.Module | None,
+        is_flat: bool,
+        needs_graphs: bool,
+        dropout: Dropout,
+    ) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(layers)
+        self.positions = positions
+        self.rank = rank
+        self.relative_bias = relative_bias
+        self.final_norm = final_norm
+        self.is_flat = is_flat
+        self.needs_graphs = needs_graphs
+        self.dropout = dropout
+
+    def forward(self, words_RD: Tensor, batch: Batch) -> Tensor:
+        """Return states_RD in the order of the batch.
+
+        Raises:
+            InputError: a head reads graphs and the batch has none.
+        """
+        if self.needs_graphs and batch.graphs is None:
+            raise InputError(
+                "this network was built with a graph head (model.graph_head), "
+                "but the batch has no graphs; build one per cluster"
+            )
+        paragraphs = batch.sources if self.is_flat else batch.paragraphs
+        layout = make_layout(
+            paragraphs, batch.clusters, batch.graphs if self.needs_graphs else None
+        )
+        states_RD = self._run(paragraphs.take(words_RD, layout.order), layout, batch)
+        return layout.tokens.take(states_RD, layout.inverse)
+
+    def silence_global_layers(self) -> None:
+        """Let global layers add nothing until they are trained: their last matrices become zero."""
+        for layer in self.layers:
+            if isinstance(layer, GlobalLayer):
+                nn.init.zeros_(layer.fuse.weight)
+                nn.init.zeros_(layer.feed_forward.outer.weight)
+
+    def _run(self, states_RD: Tensor, layout: Layout, batch: Batch) -> Tensor:
+        """Run all layers on tokens in the order of the layout."""
+        rank_Q = self._ranks(layout, batch).to(states_RD.device)
+        if self.positions is not None:
+            states_RD = states_RD + self.positions(layout.tokens, rank_Q).to(states_RD.dtype)
+        states_RD = drop(states_RD, self.dropout.outputs, self.training)
+        bias_HTT = None
+        if self.relative_bias is not None:
+            longest = max(layout.tokens.lengths)
+            bias_HTT = self.relative_bias(longest, longest)
+        rank = self.rank
+        for layer in self.layers:
+            if isinstance(layer, LocalLayer):
+                states_RD = layer(states_RD, layout.tokens, bias_HTT)
+                continue
+            if rank is not None:  # once, below the first layer that looks across paragraphs
+                states_RD = states_RD + rank(layout.tokens, rank_Q)
+                rank = None
+            states_RD = layer(states_RD, layout)
+        return states_RD if self.final_norm is None else self.final_norm(states_RD)
+
+    def _ranks(self, layout: Layout, batch: Batch) -> Tensor:
+        if self.is_flat:
+            return torch.zeros(len(batch), dtype=torch.long)
+        ranks = [rank for cluster in batch.ranks for rank in cluster]
+        return torch.tensor([ranks[index] for index in layout.order])

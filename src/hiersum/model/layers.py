@@ -1,0 +1,174 @@
+"""The parts that layers are made of: positions, feed-forward networks, residuals, words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from hiersum.model.dropout import Dropout, drop
+
+NORM_EPSILON = 1e-6
+
+MakeNorm = Callable[[int], nn.Module]
+
+
+def sinusoid(position: Tensor, width: int) -> Tensor:
+    """Return e_p for each position p: e_p[2i] = sin(p / 10000^(2i/width)), e_p[2i+1] = cos(same)."""
+    even = torch.arange(0, width, 2, device=position.device)
+    angle = position[:, None] * torch.exp(even * (-math.log(10_000.0) / width))
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)[:, :width]
+
+
+class RelativeBias(nn.Module):
+    """A learned score per head for the distance from query to key (T5).
+
+    The first half of the buckets are single distances; the rest grow logarithmically up to a
+    largest distance. An encoder keeps half of all buckets for keys after the query; a decoder has
+    none there.
+    """
+
+    def __init__(
+        self, *, num_buckets: int, max_distance: int, num_heads: int, bidirectional: bool
+    ) -> None:
+        super().__init__()
+        self.num_buckets = num_buckets
+        self.max_distance = max_distance
+        self.bidirectional = bidirectional
+        self.scores = nn.Embedding(num_buckets, num_heads)
+
+    def forward(self, num_queries: int, num_keys: int) -> Tensor:
+        """Return scores_HTT; the last query stands at the last key."""
+        device = self.scores.weight.device
+        key = torch.arange(num_keys, device=device)
+        query = key[num_keys - num_queries :]
+        scores_TTH: Tensor = self.scores(self._bucket(key[None] - query[:, None]))
+        return scores_TTH.permute(2, 0, 1)
+
+    def _bucket(self, offset: Tensor) -> Tensor:
+        """Return the bucket of `key position - query position`."""
+        num_buckets, start = self.num_buckets, torch.zeros_like(offset)
+        if self.bidirectional:
+            num_buckets //= 2
+            start = (offset > 0) * num_buckets
+            distance = offset.abs()
+        else:
+            distance = (-offset).clamp(min=0)
+        num_exact = num_buckets // 2
+        growth = math.log(self.max_distance / num_exact)
+        far = (distance.clamp(min=1) / num_exact).log() / growth * (num_buckets - num_exact)
+        far = (num_exact + far.long()).clamp(max=num_buckets - 1)
+        return start + torch.where(distance < num_exact, distance, far)
+
+
+class FeedForward(nn.Module):
+    """W_2 relu(W_1 x), or W_2 (gelu(W_1 x) * W_gate x)."""
+
+    def __init__(
+        self,
+        *,
+        width: int,
+        hidden_width: int,
+        activation: Literal["relu", "gated-gelu"],
+        bias: bool,
+        dropout: Dropout,
+    ) -> None:
+        super().__init__()
+        self.inner = nn.Linear(width, hidden_width, bias=bias)
+        gated = activation == "gated-gelu"
+        self.gate = nn.Linear(width, hidden_width, bias=bias) if gated else None
+        self.outer = nn.Linear(hidden_width, width, bias=bias)
+        self.dropout = dropout
+
+    def forward(self, states_RD: Tensor) -> Tensor:
+        states_RD = drop(states_RD, self.dropout.inputs, self.training)
+        if self.gate is None:
+            hidden_RF = F.relu(self.inner(states_RD))
+        else:
+            hidden_RF = F.gelu(self.inner(states_RD), approximate="tanh") * self.gate(states_RD)
+        result: Tensor = self.outer(drop(hidden_RF, self.dropout.hidden, self.training))
+        return result
+
+
+class Residual(nn.Module):
+    """Add a sub-layer f to its input: norm(x + f(x)), or x + f(norm(x)) with `pre_norm`."""
+
+    def __init__(self, *, norm: nn.Module, pre_norm: bool, dropout: Dropout) -> None:
+        super().__init__()
+        self.norm = norm
+        self.pre_norm = pre_norm
+        self.dropout = dropout
+
+    def forward(self, states_RD: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        change_RD = sublayer(self.norm(states_RD) if self.pre_norm else states_RD)
+        sum_RD = states_RD + drop(change_RD, self.dropout.outputs, self.training)
+        result: Tensor = sum_RD if self.pre_norm else self.norm(sum_RD)
+        return result
+
+
+class HeadLinear(nn.Module):
+    """One linear map per head: y^z = W^z x^z + b^z."""
+
+    def __init__(self, *, num_heads: int, width: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(num_heads, width, width))
+        self.bias = nn.Parameter(torch.zeros(num_heads, width))
+
+    def forward(self, heads_QHK: Tensor) -> Tensor:
+        mapped_HQK = torch.baddbmm(
+            self.bias[:, None], heads_QHK.transpose(0, 1), self.weight.transpose(1, 2)
+        )
+        return mapped_HQK.transpose(0, 1)
+
+
+def initialize(module: nn.Module) -> None:
+    """Draw matrices Xavier-uniformly (per head where there are heads); biases 0, norms 1."""
+    for name, parameter in module.named_parameters():
+        if parameter.dim() == 3:
+            for matrix in parameter:
+                nn.init.xavier_uniform_(matrix)
+        elif parameter.dim() == 2:
+            nn.init.xavier_uniform_(parameter)
+        elif name.endswith("bias"):
+            nn.init.zeros_(parameter)
+
+
+class WordEmbedding(nn.Embedding):
+    """A vector per piece, multiplied by a constant."""
+
+    def __init__(self, *, vocab_size: int, width: int, scale: float) -> None:
+        super().__init__(vocab_size, width)
+        self.scale = scale
+
+    def forward(self, token_ids: Tensor) -> Tensor:
+        words = super().forward(token_ids)
+        return words if self.scale == 1 else words * self.scale
+
+
+class Output(nn.Module):
+    """Scores of all pieces: scale * (E x) + b; E is the target's embedding unless untied."""
+
+    def __init__(
+        self,
+        *,
+        vocab_size: int,
+        width: int,
+        is_tied: bool,
+        has_bias: bool,
+        scale: float,
+        dropout: Dropout,
+    ) -> None:
+        super().__init__()
+        self.weight = None if is_tied else nn.Parameter(torch.empty(vocab_size, width))
+        self.bias = nn.Parameter(torch.zeros(vocab_size)) if has_bias else None
+        self.scale = scale
+        self.dropout = dropout
+
+    def forward(self, states: Tensor, embedding_VD: Tensor) -> Tensor:
+        states = drop(states, self.dropout.inputs, self.training)
+        weight_VD = embedding_VD if self.weight is None else self.weight
+        return F.linear(states if self.scale == 1 else states * self.scale, weight_VD, self.bias)

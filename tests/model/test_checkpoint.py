@@ -1,0 +1,199 @@
+"""Model folders: what is saved comes back, and what is damaged is refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from hiersum.config import ModelConfig, config_from_dict, config_to_dict
+from hiersum.errors import CheckpointError, ConfigError
+from hiersum.model.checkpoint import from_pretrained, read_config, save_pretrained
+
+CONFIGS = [
+    {},
+    {"graph_head": 1, "paragraph_position": False},
+    {"profile": "hiersumm", "shared_embeddings": False, "tied_output": False},
+    {"profile": "t5", "feed_forward": "gated-gelu", "head_width": 8, "output_bias": False},
+    {"architecture": "ft"},
+    {"architecture": "tdmca"},
+]
+
+
+@pytest.fixture
+def folder(tiny, tmp_path: Path) -> Path:
+    return save_pretrained(tiny(), tmp_path / "model")
+
+
+def edit_config(folder: Path, **changes: object) -> None:
+    record = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(record | changes))
+
+
+@pytest.mark.parametrize("changes", CONFIGS, ids=str)
+def test_a_network_rebuilds_itself_from_its_folder_alone(
+    tiny, sources, targets, tmp_path: Path, changes: dict
+) -> None:
+    from hiersum.model.batch import Batch
+
+    network = tiny(**changes)
+    graphs = [torch.rand(len(cluster), len(cluster)) for cluster in sources]
+    batch = Batch.from_ids(sources, targets, graphs)
+
+    again = from_pretrained(save_pretrained(network, tmp_path / "model"))
+
+    assert again.config == network.config
+    assert not again.training
+    assert all(parameter.requires_grad for parameter in again.parameters())
+    with torch.no_grad():
+        assert torch.equal(again(batch), network(batch))
+
+
+@pytest.mark.parametrize("storage", ["float16", "bfloat16", "int8"])
+def test_smaller_storage_is_smaller_and_says_nearly_the_same(
+    tiny, batch, folder: Path, tmp_path: Path, storage: str
+) -> None:
+    network = from_pretrained(folder)
+
+    small = save_pretrained(network, tmp_path / "small", storage=storage)
+
+    sizes = [(path / "model.safetensors").stat().st_size for path in (small, folder)]
+    assert sizes[0] < sizes[1]
+    with torch.no_grad():
+        change = (from_pretrained(small)(batch) - network(batch)).abs().max()
+    assert 0 < change < 0.3
+
+
+@pytest.mark.parametrize("changes", CONFIGS, ids=str)
+def test_a_config_survives_its_mapping(tiny, changes: dict) -> None:
+    config = config_from_dict({"model": config_to_dict_of(tiny(**changes).config)})
+
+    assert config.model == tiny(**changes).config
+    assert config_from_dict(json.loads(json.dumps(config_to_dict(config)))) == config
+
+
+def config_to_dict_of(config: ModelConfig) -> dict:
+    import dataclasses
+
+    return dataclasses.asdict(config)
+
+
+def test_the_tokenizer_is_copied_beside_the_weights(tiny, tmp_path: Path) -> None:
+    (tmp_path / "some.model").write_bytes(b"pieces")
+
+    folder = save_pretrained(tiny(), tmp_path / "model", tokenizer=tmp_path / "some.model")
+
+    assert (folder / "tokenizer.model").read_bytes() == b"pieces"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "README.md",
+        "config.json",
+        "model.safetensors",
+        "tokenizer.model",
+    ]
+
+
+def test_saving_again_replaces_every_file(tiny, folder: Path) -> None:
+    other = tiny(width=32, layers=("local",))
+
+    save_pretrained(other, folder)
+
+    assert from_pretrained(folder).config == other.config
+    assert read_config(folder) == other.config
+
+
+def test_an_unknown_storage_is_refused(tiny, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="storage must be one of float32.*got 'int4'"):
+        save_pretrained(tiny(), tmp_path, storage="int4")
+
+
+def cut_weights(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def flip_a_bit(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    data = bytearray(path.read_bytes())
+    data[-10] ^= 1
+    path.write_bytes(bytes(data))
+
+
+def write_pickle(folder: Path) -> None:
+    torch.save({"a": torch.zeros(2)}, folder / "model.safetensors")
+
+
+def drop_a_tensor(folder: Path) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    del tensors["source_words.weight"]
+    save_file(tensors, folder / "model.safetensors")
+    edit_config(folder, weights_crc32=None)
+
+
+def add_a_tensor(folder: Path) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    save_file(tensors | {"extra": torch.zeros(1)}, folder / "model.safetensors")
+    edit_config(folder, weights_crc32=None)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda f: (f / "config.json").unlink(), "not a model folder, it has no config.json"),
+        (lambda f: (f / "config.json").write_text("{"), "config.json: not valid JSON"),
+        (lambda f: (f / "config.json").write_bytes(b"\xff\xfe\xff"), "cannot be read as text"),
+        (
+            lambda f: (f / "config.json").write_text('{"model_type": "t5"}'),
+            "names no format version, so it is another library's model",
+        ),
+        (lambda f: edit_config(f, format=99), "format 99, but this version of hiersum reads 1"),
+        (lambda f: edit_config(f, widht=3), "unknown setting 'model.widht'; did you mean"),
+        (lambda f: edit_config(f, width="wide"), "model.width must be int, got 'wide'"),
+        (lambda f: edit_config(f, num_heads=5), "must be a multiple of model.num_heads"),
+        (
+            lambda f: (f / "model.safetensors").unlink(),
+            "has a config.json but no model.safetensors",
+        ),
+        (cut_weights, "damaged or cut off"),
+        (write_pickle, "damaged or cut off, not a whole safetensors file"),
+        (flip_a_bit, "damaged, its bytes are not those"),
+        (drop_a_tensor, "does not fit config.json: source_words.weight missing"),
+        (add_a_tensor, "does not fit config.json: extra not in this network"),
+        (
+            lambda f: edit_config(f, ff_width=64),
+            r"feed_forward.inner.weight has the shape \(32, 16\), the network needs \(64, 16\)",
+        ),
+    ],
+)
+def test_a_damaged_folder_says_what_is_wrong(folder: Path, damage, message: str) -> None:
+    damage(folder)
+
+    with pytest.raises(CheckpointError, match=message):
+        from_pretrained(folder)
+
+
+def test_a_missing_folder_is_named() -> None:
+    with pytest.raises(CheckpointError, match="nowhere/at/all: no such folder"):
+        from_pretrained("nowhere/at/all")
+
+
+def test_a_hub_name_that_cannot_be_fetched_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from huggingface_hub.errors import LocalEntryNotFoundError
+
+    def fail(*_: object, **__: object) -> str:
+        raise LocalEntryNotFoundError("offline")
+
+    monkeypatch.setattr("hiersum.model.checkpoint.snapshot_download", fail)
+
+    with pytest.raises(CheckpointError, match="some/model: neither a folder here nor a model"):
+        from_pretrained("some/model")
+
+
+def test_a_hub_model_is_loaded_from_where_it_was_downloaded(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hiersum.model.checkpoint.snapshot_download", lambda *_, **__: str(folder))
+
+    assert from_pretrained("some/model").config == read_config(folder)

@@ -1,0 +1,166 @@
+"""Encoders: padding is inert, order means only what positions say, layers stack freely."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from hiersum.errors import InputError
+from hiersum.model.batch import Batch
+
+PROFILES = ["paper", "hiersumm", "t5"]
+
+
+def encode(network, batch: Batch) -> list[list[torch.Tensor]]:
+    """Return states per cluster and paragraph."""
+    states = batch.paragraphs.split(network.encode(batch).states_RD)
+    pieces = iter(states)
+    return [[next(pieces) for _ in cluster] for cluster in batch.paragraph_lengths]
+
+
+@pytest.mark.parametrize("architecture", ["ht", "ft"])
+@pytest.mark.parametrize("profile", PROFILES)
+@torch.no_grad()
+def test_a_cluster_encodes_the_same_alone_and_beside_others(
+    tiny, sources, architecture: str, profile: str
+) -> None:
+    network = tiny(architecture=architecture, profile=profile)
+
+    together = encode(network, Batch.from_ids(sources))
+
+    for cluster, states in zip(sources, together):
+        alone = encode(network, Batch.from_ids([cluster]))[0]
+        for expected, actual in zip(alone, states, strict=True):
+            torch.testing.assert_close(actual, expected)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@torch.no_grad()
+def test_padding_tokens_and_padding_paragraphs_change_nothing(tiny, sources, profile: str) -> None:
+    network = tiny(profile=profile)
+    padded = torch.full((2, 7, 12), network.config.pad_id)
+    for b, cluster in enumerate(sources):
+        for p, ids in enumerate(cluster):
+            padded[b, p, : len(ids)] = torch.tensor(ids)
+
+    actual = network.encode(Batch.from_padded(padded, network.config.pad_id))
+
+    expected = network.encode(Batch.from_ids(sources))
+    assert torch.equal(actual.states_RD, expected.states_RD)
+    assert actual.sources == expected.sources
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@torch.no_grad()
+def test_permuting_paragraphs_permutes_states_when_positions_are_off(
+    tiny, sources, profile: str
+) -> None:
+    network = tiny(profile=profile, paragraph_position=False)
+    order = [2, 0, 3, 1]
+
+    straight = encode(network, Batch.from_ids(sources[:1]))[0]
+    permuted = encode(network, Batch.from_ids([[sources[0][index] for index in order]]))[0]
+
+    for index, states in zip(order, permuted):
+        torch.testing.assert_close(states, straight[index])
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@torch.no_grad()
+def test_permuting_paragraphs_changes_states_when_positions_are_on(
+    tiny, sources, profile: str
+) -> None:
+    network = tiny(profile=profile)
+
+    straight = encode(network, Batch.from_ids(sources[:1]))[0]
+    permuted = encode(network, Batch.from_ids([sources[0][::-1]]))[0]
+
+    assert not torch.allclose(permuted[0], straight[3], atol=1e-3)
+
+
+@torch.no_grad()
+def test_without_global_layers_paragraphs_do_not_know_each_other(tiny, sources) -> None:
+    """The ablation w/o GT: changing one paragraph leaves the others as they were."""
+    local, mixed = tiny(layers=("local", "local")), tiny(layers=("local", "global"))
+    changed = [[list(reversed(sources[0][0])), *sources[0][1:]]]
+
+    for network, stays in ((local, True), (mixed, False)):
+        before = encode(network, Batch.from_ids(sources[:1]))[0][2]
+        after = encode(network, Batch.from_ids(changed))[0][2]
+        assert torch.allclose(before, after, atol=1e-6) is stays
+
+
+@torch.no_grad()
+def test_a_flat_network_reads_paragraphs_as_one_text(tiny, sources) -> None:
+    network = tiny(architecture="ft")
+    joined = [[[token for ids in cluster for token in ids]] for cluster in sources]
+
+    actual = network.encode(Batch.from_ids(sources)).states_RD
+
+    torch.testing.assert_close(actual, network.encode(Batch.from_ids(joined)).states_RD)
+
+
+@pytest.mark.parametrize(
+    "layers",
+    [("global",), ("global", "local"), ("local", "global", "global", "local"), ()],
+    ids=lambda layers: "-".join(layers) or "none",
+)
+@torch.no_grad()
+def test_layers_stack_in_any_order(tiny, batch, layers: tuple[str, ...]) -> None:
+    network = tiny(layers=layers)
+
+    states = network.encode(batch).states_RD
+
+    assert [type(layer).__name__ for layer in network.encoder.layers] == [
+        f"{kind.title()}Layer" for kind in layers
+    ]
+    assert states.shape == (batch.sources.num_rows, 16)
+    assert states.isfinite().all()
+
+
+@torch.no_grad()
+def test_one_pooling_head_is_as_wide_as_the_model(tiny, batch) -> None:
+    """The ablation w/o MP."""
+    network = tiny(num_pooling_heads=1)
+
+    assert network.encoder.layers[1].pooling.norm.normalized_shape == (16,)
+    assert network.encode(batch).states_RD.isfinite().all()
+
+
+@torch.no_grad()
+def test_a_graph_changes_states_and_a_missing_one_is_refused(tiny, sources) -> None:
+    network = tiny(graph_head=1)
+    apart = [torch.eye(len(cluster)) for cluster in sources]
+    joined = [torch.ones(len(cluster), len(cluster)) for cluster in sources]
+
+    first = network.encode(Batch.from_ids(sources, graphs=apart)).states_RD
+    second = network.encode(Batch.from_ids(sources, graphs=joined)).states_RD
+
+    assert not torch.allclose(first, second, atol=1e-3)
+    with pytest.raises(InputError, match="graph head.*the batch has no graphs"):
+        network.encode(Batch.from_ids(sources))
+
+
+@torch.no_grad()
+def test_an_edgeless_graph_equals_one_with_self_loops(tiny, sources) -> None:
+    network = tiny(graph_head=0)
+    sizes = [len(cluster) for cluster in sources]
+
+    none = network.encode(Batch.from_ids(sources, graphs=[torch.zeros(n, n) for n in sizes]))
+    loops = network.encode(Batch.from_ids(sources, graphs=[torch.eye(n) * 7 for n in sizes]))
+
+    assert torch.equal(none.states_RD, loops.states_RD)
+
+
+@torch.no_grad()
+def test_position_halves_stand_as_each_profile_wants(tiny) -> None:
+    """[rank ; token] in the paper, [token ; rank] in the released code."""
+    tokens, rank = Batch.from_ids([[[9, 9], [9]]]).paragraphs, torch.tensor([0, 1])
+
+    paper = tiny(profile="paper").encoder.positions(tokens, rank)
+    released = tiny(profile="hiersumm").encoder.positions(tokens, rank)
+
+    torch.testing.assert_close(paper.roll(8, dims=1), released)
+    torch.testing.assert_close(paper[0, :8], paper[1, :8])  # one paragraph, one rank
+    torch.testing.assert_close(paper[0, 8:], paper[2, 8:])  # both are first tokens
+    assert not torch.allclose(paper[0, :8], paper[2, :8])

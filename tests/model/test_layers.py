@@ -1,0 +1,95 @@
+"""Positions, residuals and maps against their formulas."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from hiersum.model.dropout import Dropout
+from hiersum.model.layers import (
+    FeedForward,
+    HeadLinear,
+    RelativeBias,
+    Residual,
+    initialize,
+    sinusoid,
+)
+
+
+def test_sinusoid_is_sine_on_even_and_cosine_on_odd_columns() -> None:
+    table = sinusoid(torch.arange(7), 8)
+
+    for position in range(7):
+        for i in range(4):
+            angle = position / 10_000 ** (2 * i / 8)
+            assert table[position, 2 * i].item() == pytest.approx(math.sin(angle), abs=1e-6)
+            assert table[position, 2 * i + 1].item() == pytest.approx(math.cos(angle), abs=1e-6)
+
+
+@pytest.mark.parametrize("bidirectional", [True, False])
+def test_relative_buckets_are_those_of_transformers(bidirectional: bool) -> None:
+    from transformers.models.t5.modeling_t5 import T5Attention
+
+    bias = RelativeBias(num_buckets=32, max_distance=128, num_heads=2, bidirectional=bidirectional)
+    offsets = torch.arange(-300, 301)
+
+    expected = T5Attention._relative_position_bucket(offsets, bidirectional, 32, 128)
+
+    assert torch.equal(bias._bucket(offsets), expected)
+
+
+def test_relative_bias_of_one_query_is_the_last_row_of_the_full_one() -> None:
+    bias = RelativeBias(num_buckets=8, max_distance=16, num_heads=3, bidirectional=False)
+
+    torch.testing.assert_close(bias(1, 9)[:, 0], bias(9, 9)[:, -1])
+
+
+def test_residual_normalises_after_or_before() -> None:
+    states = torch.randn(3, 4)
+    norm = nn.LayerNorm(4)
+    double = lambda x: 2 * x  # noqa: E731
+
+    post = Residual(norm=norm, pre_norm=False, dropout=Dropout())(states, double)
+    pre = Residual(norm=norm, pre_norm=True, dropout=Dropout())(states, double)
+
+    torch.testing.assert_close(post, norm(3 * states))
+    torch.testing.assert_close(pre, states + 2 * norm(states))
+
+
+def test_head_linear_is_one_linear_map_per_head() -> None:
+    layer = HeadLinear(num_heads=3, width=4)
+    initialize(layer)
+    nn.init.normal_(layer.bias)
+    heads = torch.randn(5, 3, 4)
+
+    mapped = layer(heads)
+
+    for z in range(3):
+        expected = heads[:, z] @ layer.weight[z].T + layer.bias[z]
+        torch.testing.assert_close(mapped[:, z], expected)
+
+
+def test_gated_feed_forward_multiplies_gelu_by_the_gate() -> None:
+    layer = FeedForward(
+        width=4, hidden_width=6, activation="gated-gelu", bias=False, dropout=Dropout()
+    )
+    states = torch.randn(3, 4)
+    assert layer.gate is not None
+
+    hidden = nn.functional.gelu(states @ layer.inner.weight.T, approximate="tanh")
+    expected = (hidden * (states @ layer.gate.weight.T)) @ layer.outer.weight.T
+
+    torch.testing.assert_close(layer(states), expected)
+
+
+def test_heads_are_initialised_as_matrices_of_their_own() -> None:
+    """Xavier's bound is that of one head's matrix, not of the stack of all heads."""
+    layer = HeadLinear(num_heads=64, width=8)
+    initialize(layer)
+
+    bound = math.sqrt(6 / 16)
+    assert layer.weight.abs().max() <= bound
+    assert layer.weight.abs().max() > 0.9 * bound

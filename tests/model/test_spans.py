@@ -1,0 +1,54 @@
+"""Flat rows: views and reorderings are the same rows, and gradients flow back through them."""
+
+from __future__ import annotations
+
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hiersum.model.spans import Spans, join_blocks, joint_runs
+
+LENGTHS = st.lists(st.integers(1, 4), min_size=1, max_size=8).map(tuple)
+
+
+@given(LENGTHS)
+def test_joining_the_blocks_gives_the_rows_back(lengths: tuple[int, ...]) -> None:
+    spans = Spans(lengths)
+    rows = torch.arange(spans.num_rows * 2).view(-1, 2)
+
+    blocks = spans.blocks(rows)
+
+    assert torch.equal(join_blocks(blocks), rows)
+    assert [tuple(block.shape[:2]) for block in blocks] == list(spans.runs)
+
+
+@given(LENGTHS)
+def test_repeat_equals_repeat_interleave(lengths: tuple[int, ...]) -> None:
+    values = torch.arange(len(lengths) * 3).view(-1, 3)
+
+    repeated = Spans(lengths).repeat(values)
+
+    assert torch.equal(repeated, values.repeat_interleave(torch.tensor(lengths), dim=0))
+
+
+@given(LENGTHS, st.randoms())
+def test_taking_an_order_and_its_inverse_changes_nothing(lengths: tuple[int, ...], random) -> None:
+    spans = Spans(lengths)
+    order = list(range(len(lengths)))
+    random.shuffle(order)
+    inverse = sorted(range(len(order)), key=order.__getitem__)
+    rows = torch.arange(spans.num_rows)
+
+    there = spans.take(rows, order)
+
+    assert torch.equal(spans.reordered(order).take(there, inverse), rows)
+
+
+def test_positions_start_again_with_every_sequence() -> None:
+    positions = Spans((2, 3, 1)).positions(torch.device("cpu"))
+
+    assert positions.tolist() == [0, 1, 0, 1, 2, 0]
+
+
+def test_joint_runs_need_both_lengths_to_agree() -> None:
+    assert joint_runs(Spans((2, 2, 2)), Spans((5, 5, 6))) == [(2, 2, 5), (1, 2, 6)]

@@ -125,7 +125,7 @@ def beam_search(
             trail.look(search.clusters, state.attention)
         parents_BN = search.advance(log_probs_BNV, trail)
         state.select(parents_BN)
-        if (kept := search.drop_finished_clusters()) is not None:
+        if kept := search.drop_finished_clusters():
             state.keep(kept)
     return search.results(num_best, rerank)
 
@@ -217,7 +217,7 @@ class _Search:
         return live.parents_BW
 
     def drop_finished_clusters(self) -> list[int] | None:
-        """Leave out clusters that are done; return the rows that stay, None if all do."""
+        """Leave out clusters that are done; return the rows that stay, None if nothing changed."""
         if not any(self.done):
             return None
         kept = [row for row, done in enumerate(self.done) if not done]

@@ -125,9 +125,14 @@ def test_an_unknown_language_is_refused_at_once() -> None:
         make_summarizer("data.language=english")
 
 
-def test_a_named_model_is_refused_until_there_are_models() -> None:
-    with pytest.raises(CheckpointError, match="this version runs no neural models"):
-        Summarizer.from_pretrained("some/model")
+def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="no such folder; give a model folder or a hub's"):
+        Summarizer.from_pretrained(tmp_path / "none")
+
+
+def test_a_neural_system_without_a_model_says_what_is_missing() -> None:
+    with pytest.raises(InputError, match="system 'ht' needs a model of its kind; name one with"):
+        Summarizer().summarize([ENGLISH], system="ht")
 
 
 @pytest.mark.parametrize(

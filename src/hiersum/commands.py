@@ -43,12 +43,18 @@ _PACKAGES = ("torch", "sentencepiece", "safetensors", "numpy", "scipy", "pyarrow
 
 
 def summarize_files(
-    files: Sequence[Path], title: str, config: Config, *, skip_bad: bool, **options: Any
+    files: Sequence[Path],
+    title: str,
+    config: Config,
+    *,
+    model: str | None = None,
+    skip_bad: bool = False,
+    **options: Any,
 ) -> Iterator[Summary]:
     """Summarise documents as one cluster, or each cluster of cluster files."""
     if not files:
         raise InputError("nothing to summarise; give files or folders, - for stdin, or --input")
-    summarizer = Summarizer(config=config)
+    summarizer = Summarizer.from_pretrained(model, config=config)
     cluster_files = [path for path in files if kind_of(path) in CLUSTER_SUFFIXES]
     if not cluster_files:
         documents, unread = read_documents(files, config.data)
@@ -74,8 +80,9 @@ def summarize_corpus(
     target: Path | None,
     config: Config,
     *,
-    kind: str,
-    skip_bad: bool,
+    model: str | None = None,
+    kind: str = "auto",
+    skip_bad: bool = False,
     **options: Any,
 ) -> None:
     """Write a result line for every cluster of a corpus.
@@ -84,7 +91,8 @@ def summarize_corpus(
     """
     bad = BadRecords(skip=skip_bad)
     clusters = _counted(read_corpus(source, kind, bad=bad), source, "summarising")
-    summaries = _summaries(Summarizer(config=config), clusters, bad, **options)
+    summarizer = Summarizer.from_pretrained(model, config=config)
+    summaries = _summaries(summarizer, clusters, bad, **options)
     lines = (json.dumps(s.to_record(), ensure_ascii=False) + "\n" for s in summaries)
     number = 0
     if target is None:
@@ -131,6 +139,14 @@ def describe_corpus(path: Path, config: Config, *, kind: str, skip_bad: bool) ->
         "duplicate paragraphs": num_duplicates,
         "clone paragraphs": num_clones,
     }
+
+
+def corpus_texts(path: Path, *, kind: str = "auto") -> Iterator[str]:
+    """Yield every text of a corpus: titles, documents and targets."""
+    for cluster in _counted(read_corpus(path, kind), path, "reading"):
+        yield cluster.title
+        yield from (document.text for document in cluster.documents)
+        yield cluster.summary or ""
 
 
 def describe_installation() -> dict[str, Any]:

@@ -34,6 +34,12 @@ class DataConfig:
     """Paragraphs with fewer words are fragments and are dropped."""
     max_paragraph_words: int = 160
     """Longer paragraphs are split at sentence ends."""
+    max_input_paragraphs: int = 24
+    """The best paragraphs that a network reads."""
+    max_paragraph_tokens: int = 100
+    """Tokens of one paragraph that a network reads."""
+    max_source_tokens: int = 1_200
+    """Tokens of the whole source that a flat network reads."""
     near_duplicate: float = 0.8
     """Share of common word triples from which two paragraphs count as one; 1 keeps all but copies."""
     clone_recall: float = 0.8
@@ -41,8 +47,10 @@ class DataConfig:
 
     def __post_init__(self) -> None:
         _require_at_least("data.max_documents", self.max_documents, 1)
-        _require_at_least("data.max_document_characters", self.max_document_characters, 1)
-        _require_at_least("data.min_paragraph_words", self.min_paragraph_words, 1)
+        for name in ("max_document_characters", "min_paragraph_words", "max_input_paragraphs"):
+            _require_at_least(f"data.{name}", getattr(self, name), 1)
+        for name in ("max_paragraph_tokens", "max_source_tokens"):
+            _require_at_least(f"data.{name}", getattr(self, name), 2)
         if self.max_paragraph_words < 2 * self.min_paragraph_words:
             raise ConfigError(
                 f"data.max_paragraph_words ({self.max_paragraph_words}) must be at least twice "
@@ -65,8 +73,10 @@ class RankerConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GraphConfig:
-    """How paragraphs relate."""
+    """How paragraphs relate, for networks with a graph head."""
 
+    kind: Literal["similarity", "discourse"] = "similarity"
+    """Lexical similarity, or shared names and discourse markers; a cluster's own graph goes first."""
     min_similarity: float = 0.2
     """Edges of the similarity graph below this weight are removed (the paper's appendix A.1)."""
 

@@ -42,7 +42,8 @@ def test_special_ids_are_those_of_the_profile(profile: str) -> None:
     assert tokenizer.begin_id == ids[PROFILES[profile].begin]
     assert tokenizer.end_id == ids[PROFILES[profile].end]
     assert tokenizer.unknown_id == ids["<unk>"]
-    assert tokenizer.title_id == (None if profile == "t5" else ids["<T>"])
+    assert tokenizer.title_id == (ids["<T>"] if profile == "paper" else None)
+    assert tokenizer.paragraph_id == (ids["<P>"] if profile == "hiersumm" else None)
 
 
 @pytest.mark.parametrize("profile", ["paper", "t5"])

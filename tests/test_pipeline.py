@@ -82,6 +82,21 @@ def test_only_the_best_paragraphs_are_read() -> None:
     assert "union" in summary.paragraphs[0].text.lower()
 
 
+def test_a_near_copy_is_cited_only_for_sentences_it_has() -> None:
+    """Two documents differ in one word of one sentence: that sentence has one source."""
+    first = (
+        "The harbour bridge reopened to all traffic on Monday morning after many months of work. "
+    )
+    rest = "The council {} the plan for the new ferry on the same day, and the mayor agreed to it."
+    extra = "Buses, cars and bicycles crossed in a long line, and the crowd cheered them from the shore."
+    documents = [f"{first}{rest.format(verb)} {extra}" for verb in ("approved", "rejected")]
+    summary = make_summarizer("data.near_duplicate=0.6").summarize(documents)
+    assert len(summary.paragraphs) == 1
+    sources = {s.text.split()[2]: len(s.sources) for s in summary.sentences}
+    assert sources["bridge"] == 2
+    assert sources["approved"] == 1
+
+
 @pytest.mark.parametrize("max_words", [1, 5, 30])
 @pytest.mark.parametrize("system", ["lexrank", "lead"])
 def test_the_cap_on_words_holds_however_small(system: str, max_words: int) -> None:
@@ -99,7 +114,7 @@ def test_the_cap_on_words_holds_however_small(system: str, max_words: int) -> No
         ({"documents": [" \n "]}, "there is no text in the documents"),
         ({"documents": [3]}, "a document must be text, a Document or a Path, got 3"),
         ({"documents": ["x y"], "system": "gpt"}, "system 'gpt' is unknown; known: lexrank, lead"),
-        ({"documents": ["x y"], "max_words": 0}, "max-words must be at least 1, got 0"),
+        ({"documents": ["x y"], "max_words": 0}, "max-words must be a number of at least 1, got 0"),
         (
             {"documents": ["x y"], "title": "t" * 10_000},
             "the title has 10,000 characters; at most 1,000",

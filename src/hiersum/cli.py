@@ -6,9 +6,10 @@ ours, 2 something about the input.
 
 from __future__ import annotations
 
+import io
 import json
 import logging
-import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -71,6 +72,7 @@ def summarize(
         list[Path] | None,
         typer.Argument(
             metavar="FILES",
+            readable=False,  # reading says what is wrong, in better words
             help="Documents (.txt .md .html .pdf .docx, gzip of them, - for stdin), folders of them, "
             "or cluster files (.json .jsonl .parquet).",
         ),
@@ -108,9 +110,11 @@ def summarize(
     options: dict[str, Any] = {"focus": focus, "max_words": max_words, "system": system}
     if input_path is None:
         if output_path is not None:
-            raise InputError("--output goes with --input; without it the result is printed")
+            raise InputError(
+                f"--output goes with --input; to keep this summary, write: > {output_path}"
+            )
         summaries = summarize_files(
-            files or [], title, config, model=model, skip_bad=skip_bad, **options
+            files or [], title, config, model=model, kind=corpus, skip_bad=skip_bad, **options
         )
         _print_summaries(summaries, config, as_json=as_json)
     else:
@@ -194,6 +198,10 @@ def convert_t5(
 
 def main() -> NoReturn:
     """Run the command line, and turn errors into one sentence and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal of few letters shows ? for the rest
+            stream.reconfigure(errors="replace")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that half-written files go too
     logging.basicConfig(level=logging.WARNING, format="note: %(message)s", stream=sys.stderr)
     for library in ("pypdf", "trafilatura", "charset_normalizer", "htmldate"):
         # They report every oddity of a file; ours is the one sentence that matters.
@@ -203,13 +211,15 @@ def main() -> NoReturn:
     except HiersumError as error:
         _fail(str(error))
     except (KeyboardInterrupt, typer.Abort):
+        print("interrupted", file=sys.stderr)  # noqa: T201
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output has gone, as `| head` does; there is nobody to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except _UsageError as error:
-        _fail(f"{error.format_message()} See: hiersum --help")
+        _fail(f"{error.format_message().rstrip('.')}; see: hiersum --help")
+    except SystemExit as leaving:
+        # Typer leaves with 1 when the reader of our output has gone, as `| head` does: no error.
+        sys.exit(0 if leaving.code == 1 else leaving.code)
+    except OSError as error:
+        _fail(f"{error.filename or 'standard output'}: {error.strerror or error}")
     sys.exit(code or 0)
 
 

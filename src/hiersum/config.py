@@ -267,13 +267,13 @@ class Config:
     decoding: SearchConfig = field(default_factory=SearchConfig)
 
 
-def load_config(path: Path | None = None, overrides: Iterable[str] = ()) -> Config:
+def load_config(path: Path | str | None = None, overrides: Iterable[str] = ()) -> Config:
     """Return the defaults, changed by a TOML file and then by `section.key=value` overrides.
 
     Raises:
         ConfigError: the file cannot be read, or a name or value does not fit.
     """
-    values: dict[str, Any] = _read_toml(path) if path is not None else {}
+    values: dict[str, Any] = _read_toml(Path(path)) if path is not None else {}
     for override in overrides:
         _apply_override(values, override)
     return config_from_dict(values)

@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,9 @@ from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.documents import read_documents
 from hiersum.text.encodings import clean_text
 from hiersum.text.languages import UNKNOWN, check_language, detect_language, main_language
-from hiersum.text.paragraphs import read_paragraphs
+from hiersum.text.paragraphs import read_paragraphs, split_document
 from hiersum.text.words import count_words, cut_words, split_words
-from hiersum.types import Cluster, Document, Paragraph, Summary, SummarySentence, Unread
+from hiersum.types import Cluster, Document, Paragraph, Source, Summary, SummarySentence, Unread
 
 if TYPE_CHECKING:  # torch is loaded only with a model
     from hiersum.abstractive import AbstractiveSystem
@@ -165,7 +166,30 @@ class Summarizer:
         ranking = best_first(scores)[: self.config.ranker.max_paragraphs]
         task = Task(cluster.title, focus, paragraphs, ranking, max_words)
         sentences = SYSTEMS[system](task, self.config.extractive)
-        return sentences, [paragraphs[index] for index in ranking]
+        checked = self._without_other_wordings(sentences, cluster.documents)
+        return checked, [paragraphs[index] for index in ranking]
+
+    def _without_other_wordings(
+        self, sentences: Sequence[SummarySentence], documents: Sequence[Document]
+    ) -> list[SummarySentence]:
+        """Drop sources that are near copies but do not have this very sentence."""
+        limit = self.config.data.max_paragraph_words
+
+        @cache
+        def words_of(document: int) -> list[str]:
+            texts = split_document(documents[document], limit)
+            return [" ".join(split_words(text)) for text in texts]
+
+        def holds(source: Source, wanted: str) -> bool:
+            return wanted in words_of(source.document)[source.paragraph]
+
+        checked = []
+        for sentence in sentences:
+            wanted = " ".join(split_words(sentence.text))
+            first, others = sentence.sources[:1], sentence.sources[1:]
+            kept = tuple(source for source in others if holds(source, wanted))
+            checked.append(replace(sentence, sources=first + kept))
+        return checked
 
     def _abstract(
         self, cluster: Cluster, focus: str, max_words: int, system: str
@@ -190,8 +214,8 @@ class Summarizer:
             raise InputError(f"system {system!r} needs a model of its kind; name one with --model")
         if system not in self.systems:
             raise InputError(f"system {system!r} is unknown; known: {', '.join(self.systems)}")
-        if max_words < 1:
-            raise InputError(f"max-words must be at least 1, got {max_words}")
+        if not isinstance(max_words, int) or max_words < 1:
+            raise InputError(f"max-words must be a number of at least 1, got {max_words!r}")
         for name, value in (("title", title), ("focus", focus)):
             if len(value) > _MAX_TITLE_CHARACTERS:
                 raise InputError(

@@ -7,9 +7,10 @@ from rich.text import Text
 
 from hiersum.text.paragraphs import split_document
 from hiersum.text.words import count_words, cut_words
-from hiersum.types import Document, Place, Summary
+from hiersum.types import Document, Place, Summary, SummarySentence
 
 _EXCERPT_WORDS = 12
+_MAX_MARKS = 4
 
 
 def print_summary(summary: Summary, console: Console, *, max_paragraph_words: int) -> None:
@@ -27,9 +28,10 @@ def render_summary(summary: Summary, *, max_paragraph_words: int) -> RenderableT
     for sentence in summary.sentences:
         body.append(" " if body else "")
         body.append(sentence.text)
-        for source in sentence.sources:
-            number = numbers[Place(source.document, source.paragraph)]
-            body.append(f" [{number}]", style="cyan")
+        for place in _shown_places(sentence):
+            body.append(f" [{numbers[place]}]", style="cyan")
+        if (num_more := len(sentence.sources) - _MAX_MARKS) > 0:
+            body.append(f" (and {num_more} more)", style="dim")
     lines: list[RenderableType] = [Text(summary.title, style="bold")] if summary.title else []
     lines += [body, Text()]
     width = len(str(len(numbers)))
@@ -38,11 +40,15 @@ def render_summary(summary: Summary, *, max_paragraph_words: int) -> RenderableT
         for n in {place.document for place in numbers}
     }
     for place, number in numbers.items():
-        line = Text(f"[{number}]".rjust(width + 2) + " ", style="cyan")
-        line.append(_document_name(summary.documents[place.document], place.document), "bold")
-        line.append(f", paragraph {place.position + 1}: ", "default")
-        line.append(_excerpt(paragraphs[place.document][place.position]), "dim")
-        lines.append(line)
+        name = _document_name(summary.documents[place.document], place.document)
+        lines.append(
+            Text.assemble(
+                (f"[{number}]".rjust(width + 2), "cyan"),
+                (f" {name}", "bold"),
+                f", paragraph {place.position + 1}: ",
+                (_excerpt(paragraphs[place.document][place.position]), "dim"),
+            )
+        )
     return Group(*lines)
 
 
@@ -50,9 +56,14 @@ def number_sources(summary: Summary) -> dict[Place, int]:
     """Number the paragraphs that a summary cites, in the order it first cites them."""
     numbers: dict[Place, int] = {}
     for sentence in summary.sentences:
-        for source in sentence.sources:
-            numbers.setdefault(Place(source.document, source.paragraph), len(numbers) + 1)
+        for place in _shown_places(sentence):
+            numbers.setdefault(place, len(numbers) + 1)
     return numbers
+
+
+def _shown_places(sentence: SummarySentence) -> list[Place]:
+    """The places of a sentence's first sources: hundreds of copies need no hundreds of marks."""
+    return [Place(s.document, s.paragraph) for s in sentence.sources[:_MAX_MARKS]]
 
 
 def _document_name(document: Document, index: int) -> str:

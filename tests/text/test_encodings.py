@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import random
 
 import pytest
 from hypothesis import given
@@ -46,7 +46,12 @@ def test_a_character_cut_in_two_at_the_limit_is_left_out() -> None:
 
 @pytest.mark.parametrize(
     "data",
-    [bytes(range(256)) * 20, b"\x00\x01\x02" * 100, os.urandom(5000), b"\x7fELF" + bytes(64)],
+    [
+        bytes(range(256)) * 20,
+        b"\x00\x01\x02" * 100,
+        random.Random(0).randbytes(5000),
+        b"\x7fELF" + bytes(64),
+    ],
 )
 def test_binary_data_is_refused(data: bytes) -> None:
     with pytest.raises(InputError, match=r"a\.bin: looks like a binary file, not text; give \.txt"):
@@ -68,3 +73,25 @@ def test_clean_text_can_be_written_and_is_clean_already(text: str) -> None:
     cleaned = clean_text(text)
     cleaned.encode("utf-8")
     assert clean_text(cleaned) == cleaned
+
+
+WESTERN = [
+    "The meal cost £4 more, said Señor Ibáñez, and the crème brûlée was cold.",
+    "L'été dernier, à cause des travaux, le pont était fermé à la circulation.",
+    "Über das Flutwehr wird später entschieden, hieß es. Größere Schäden gab es nicht.",
+    "“It is open,” she said – at last … and the café’s owner agreed.",
+    "A naïve plan",
+]
+
+
+@pytest.mark.parametrize("text", WESTERN)
+def test_short_western_text_is_not_taken_for_another_alphabet(text: str) -> None:
+    assert decode_text(text.encode("cp1252"), "a.txt") == text
+
+
+def test_longer_polish_text_is_told_from_western() -> None:
+    text = "Most został ponownie otwarty w poniedziałek, a pierwszy autobus przejechał przez niego już "
+    text += (
+        "kilka minut później. Żółte tablice zdjęto dopiero w środę, gdy skończono wszystkie prace."
+    )
+    assert decode_text(text.encode("cp1250"), "a.txt") == text

@@ -44,6 +44,11 @@ def test_wrapped_text_with_indented_first_lines_parts_there() -> None:
     assert split_text(wrapped, 160) == list(texts)
 
 
+def test_a_heading_over_wrapped_lines_stays_apart() -> None:
+    wrapped = "The harbour bridge\n" + textwrap.fill(FIRST + " " + SECOND, 70)
+    assert split_text(wrapped, 160) == ["The harbour bridge", f"{FIRST} {SECOND}"]
+
+
 def test_a_word_parted_at_the_end_of_a_line_is_whole_again() -> None:
     wrapped = (
         "The harbour bridge was reopened on Monday after eleven mon-\n"

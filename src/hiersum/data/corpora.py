@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,7 @@ from hiersum.text.documents import read_document, read_documents
 from hiersum.text.encodings import clean_text
 from hiersum.types import Cluster, Document
 
-CLUSTER_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".parquet"})
+CLUSTER_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".parquet", ".src"})
 _SEPARATOR = "|||||"
 _LINE_BREAK = "NEWLINE_CHAR"  # what Multi-News writes for a line break within a document
 _SUMMARY_FILE = "summary.txt"
@@ -68,12 +69,13 @@ def detect_corpus(path: Path) -> str:
     """Say of which kind a corpus is, by its name and its first record."""
     if path.is_dir():
         return "folders"
+    open_binary(path).close()  # a missing file is said to be missing, whatever its name
     suffix = kind_of(path)
     if suffix == ".src" or path.name.endswith((".src.txt", ".src.cleaned")):
         return "multi-news"
     if suffix not in CLUSTER_SUFFIXES:
         raise DataError(
-            f"{path}: not a corpus; expected {' '.join(sorted(CLUSTER_SUFFIXES))}, .src or a folder"
+            f"{path}: not a corpus; expected {' '.join(sorted(CLUSTER_SUFFIXES))} or a folder"
         )
     if suffix == ".json":
         return "clusters"
@@ -237,7 +239,8 @@ def _each(
         except DataError as error:
             bad.handle(error)
             continue
-        yield cluster
+        # A cluster without an id gets its place: results are joined on ids, and errors name them.
+        yield cluster if cluster.id else replace(cluster, id=Path(where).name)
 
 
 def _json_lines(path: Path, bad: BadRecords) -> Iterator[tuple[str, Any]]:

@@ -96,19 +96,22 @@ def parquet_rows(path: Path) -> int | None:
 def write_atomically(path: Path) -> Iterator[IO[bytes]]:
     """Open a file that takes its name only once everything is written; on error nothing is left.
 
+    A link's target is written, not the link; a device or a pipe is written to as it is.
+
     Raises:
         InputError: the place cannot be written to.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    target = path.resolve()
+    is_special = target.exists() and not target.is_file()
+    temporary = target if is_special else target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
-        file = temporary.open("wb")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
-    try:
-        with file:
+        with temporary.open("wb") as file:
             yield file
-        temporary.replace(path)
+        if not is_special:
+            temporary.replace(target)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
+        hint = "" if target.parent.is_dir() else "; make its folder first"
+        raise InputError(f"{path}: cannot be written ({error.strerror}){hint}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if not is_special:
+            temporary.unlink(missing_ok=True)

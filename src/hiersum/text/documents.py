@@ -6,6 +6,8 @@ what cannot be read in it is handed back as unread, with the reason.
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,6 +20,7 @@ from hiersum.text.words import count_words
 from hiersum.types import Document, Unread
 
 STDIN = "-"
+_CLUSTER_LINE = re.compile(r'\s*\[?\s*\{\s*"\w+"\s*:')
 # PDF and Word files hold images; a larger one than this is no article.
 _MAX_PACKED_BYTES = 500_000_000
 
@@ -36,8 +39,9 @@ def read_documents(
     documents: list[Document] = []
     unread: list[Unread] = []
     seen: set[Path] = set()
-    for path in dict.fromkeys(map(Path, paths)):
-        if not path.is_dir():
+    for given in dict.fromkeys(paths):
+        path = _checked_path(given)
+        if not os.path.isdir(path):
             _append(documents, unread, path, config)
             seen.add(path.absolute())
             continue
@@ -45,6 +49,7 @@ def read_documents(
             if file.absolute() in seen:  # named by itself, and again by its folder
                 continue
             try:
+                _check_kind(file)
                 _append(documents, unread, file, config)
             except InputError as error:
                 reason = str(error).removeprefix(f"{_shown(file)}: ")
@@ -62,9 +67,11 @@ def read_document(path: Path, config: DataConfig) -> tuple[Document, Unread | No
     """
     name = "standard input" if str(path) == STDIN else _shown(path)
     data = _read_bytes(path, name, config.max_document_characters)
-    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]] or [""]
-    suffix = suffixes[-2] if suffixes[-1] == ".gz" and len(suffixes) > 1 else suffixes[-1]
-    extract = extract_text(data, name, suffix, max_characters=config.max_document_characters)
+    extract = extract_text(data, name, _kind(path), max_characters=config.max_document_characters)
+    if _CLUSTER_LINE.match(extract.text):
+        raise InputError(
+            f"{name}: this is JSON, perhaps clusters; give it as a .jsonl or .json file"
+        )
     if not count_words(extract.text[:100_000]):
         raise InputError(f"{name}: there is no text in it")
     unread = None
@@ -76,11 +83,45 @@ def read_document(path: Path, config: DataConfig) -> tuple[Document, Unread | No
 
 
 def folder_files(folder: Path) -> Iterator[Path]:
-    """Yield the files below a folder in a fixed order, hidden ones left out."""
-    for path in sorted(folder.rglob("*")):
-        is_hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if path.is_file() and not is_hidden:
+    """Yield what lies below a folder in a fixed order, hidden files and folders left out.
+
+    A folder that cannot be entered is yielded itself, so that it is not passed over in silence.
+    """
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        yield folder
+        return
+    for path in (folder / name for name in names if not name.startswith(".")):
+        if path.is_dir() and not path.is_symlink():
+            yield from folder_files(path)
+        else:
             yield path
+
+
+def _checked_path(given: Path | str) -> Path:
+    text = str(given)
+    if not text:
+        raise InputError("a file name is empty; give a file, a folder, or - for standard input")
+    if re.match(r"https?:/", text):
+        raise InputError(f"{text}: hiersum reads files only; save the page and give its file")
+    return Path(given)
+
+
+def _check_kind(path: Path) -> None:
+    """Refuse, within a folder, what is not a regular file of a kind that holds documents."""
+    if path.is_dir():
+        reason = "a link to a folder" if path.is_symlink() else "the folder cannot be entered"
+        raise InputError(f"{_shown(path)}: {reason}")
+    if not path.is_file():
+        raise InputError(f"{_shown(path)}: not a regular file")
+    if _kind(path) not in DOCUMENT_SUFFIXES:
+        raise InputError(f"{_shown(path)}: not a kind that is read in folders; name it by itself")
+
+
+def _kind(path: Path) -> str:
+    """The suffix that says what a file is, without `.gz`."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
 def _append(

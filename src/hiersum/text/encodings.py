@@ -12,6 +12,7 @@ import re
 from charset_normalizer import from_bytes
 
 from hiersum.errors import InputError
+from hiersum.text.languages import detect_language
 
 _MARKS = [
     (codecs.BOM_UTF8, "utf-8"),
@@ -23,6 +24,8 @@ _MARKS = [
 _SAMPLE_BYTES = 1 << 16
 _MAX_CONTROL_SHARE = 0.02  # text has nearly none; random bytes have a tenth
 _CONTROL_BYTES = bytes(range(9)) + bytes(range(14, 27)) + bytes(range(28, 32))
+_MAX_WESTERN_SHARE = 0.25
+_CENTRAL_LANGUAGES = frozenset("pl cs sk hu hr sl sr bs ro sq tr lt lv et".split())
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _SPACES = re.compile("[\t\u00a0\u2000-\u200a\u202f\u205f\u3000]")
 # Control characters (a terminal would obey them), lone surrogates (no file can hold them), and marks
@@ -105,4 +108,11 @@ def _decode_by_detection(data: bytes) -> str:
     first = next(re.finditer(rb"[\x80-\xff]", data)).start()
     sample = data[max(0, first - 1024) : first + (_SAMPLE_BYTES >> 1)]
     guess = from_bytes(sample).best()
-    return data.decode(guess.encoding if guess else "cp1252", errors="replace")
+    encoding = guess.encoding if guess else "cp1252"
+    num_foreign = len(sample) - len(sample.translate(None, bytes(range(128, 256))))
+    if num_foreign < _MAX_WESTERN_SHARE * len(sample):
+        # Few accents in Latin script: detectors take Western text for Polish, Baltic or Japanese. Believe
+        # them only if the result is really in such a language.
+        language = detect_language(sample.decode(encoding, errors="replace"))
+        encoding = encoding if language in _CENTRAL_LANGUAGES else "cp1252"
+    return data.decode(encoding, errors="replace")

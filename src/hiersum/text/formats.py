@@ -36,6 +36,7 @@ _LOOKS_HTML = re.compile(
     rb"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
 )
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?([\w-]{2,20})", re.I)
+_LOOKS_MARKDOWN = re.compile(r"^#{1,6} \S|\[[^\]\n]{1,200}\]\(https?://", re.M)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.S)
 _EXPANSION = 200  # a file that unpacks to more than this many times its size is a bomb
 
@@ -77,7 +78,8 @@ def extract_text(data: bytes, name: str, suffix: str, *, max_characters: int) ->
         extract = _html_text(data, name)
     else:
         text = decode_text(data, name, is_cut=is_cut)
-        extract = Extract(_markdown_text(text) if suffix in _MARKDOWN_SUFFIXES else text)
+        is_markdown = suffix in _MARKDOWN_SUFFIXES or (not suffix and _LOOKS_MARKDOWN.search(text))
+        extract = Extract(_markdown_text(text) if is_markdown else text)
     is_cut = is_cut or len(extract.text) > max_characters
     return Extract(_cut(extract.text, max_characters), extract.url, is_cut)
 

@@ -119,12 +119,23 @@ def _join_wrapped(lines: Iterable[str], width: int) -> list[str]:
     """Join lines until a blank one, an indented one, a list item, or a short line with a full stop."""
     paragraphs: list[list[str]] = [[]]
     for line in lines:
-        is_new = not line or line.startswith(("  ", "\t")) or _LIST_ITEM.match(line)
-        if is_new or (paragraphs[-1] and _ends_early(paragraphs[-1][-1], width)):
+        before = paragraphs[-1]
+        if (
+            not line
+            or line.startswith(("  ", "\t"))
+            or _LIST_ITEM.match(line)
+            or (len(before) == 1 and _is_heading(before[0], line, width))
+            or (before and _ends_early(before[-1], width))
+        ):
             paragraphs.append([])
         if line:
             paragraphs[-1].append(line.strip())
     return [_join_lines(paragraph) for paragraph in paragraphs]
+
+
+def _is_heading(line: str, after: str, width: int) -> bool:
+    """A first line that stops short without a full stop, before one that begins anew."""
+    return len(line) < _SHORT_LINE * width and not ends_sentence(line) and after[:1].isupper()
 
 
 def _ends_early(line: str, width: int) -> bool:

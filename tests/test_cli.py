@@ -209,7 +209,7 @@ def test_a_bad_file_gives_one_sentence(
         (["summarize", BRIDGE, "--system", "gpt"], "system 'gpt' is unknown; known: lexrank, lead"),
         (
             ["summarize", BRIDGE, "--max-words", "0"],
-            "max-words must be a number of at least 1, got 0",
+            "max-words must be a number from 1 to 1,000,000, got 0",
         ),
         (["summarize", BRIDGE, "--max-words", "many"], "--max-words"),
         (["summarize", BRIDGE, "--set", "data.langage=en"], "did you mean data.language?"),

@@ -75,9 +75,10 @@ def lexrank(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
     that stand early in theirs; sentences far below the average are never taken.
     """
     if config.style == "paper":
-        graph = similarity_graph([paragraph.text for paragraph in task.paragraphs])
+        nodes = sorted(task.ranking)
+        graph = similarity_graph([paragraph.text for paragraph in task.paragraphs], nodes)
         ranks = pagerank(graph, damping=config.damping)
-        order = np.argsort(-ranks, kind="stable")
+        order = [nodes[index] for index in np.argsort(-ranks, kind="stable")]
         return _cut_paragraphs([task.paragraphs[index] for index in order], task.max_words)
     paragraphs = [task.paragraphs[index] for index in sorted(_affordable(task))]
     sentences = _sentences(paragraphs, task.max_words)
@@ -118,7 +119,7 @@ def _sentences(paragraphs: Sequence[Paragraph], max_words: int) -> list[_Sentenc
         for paragraph in paragraphs
         for text in split_sentences(paragraph.text)
         if count_words(text)
-    ]
+    ][:_MAX_SENTENCES]  # one given paragraph may hold more
     if sum(sentence.num_words for sentence in sentences) <= max_words:
         return sentences
     fit = [

@@ -35,6 +35,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
+_MAX_NOTES = 10
+
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="Read settings from a TOML file.")
 ]
@@ -69,10 +71,9 @@ def _hiersum(
 @app.command()
 def summarize(
     files: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Argument(
             metavar="FILES",
-            readable=False,  # reading says what is wrong, in better words
             help="Documents (.txt .md .html .pdf .docx, gzip of them, - for stdin), folders of them, "
             "or cluster files (.json .jsonl .parquet).",
         ),
@@ -243,5 +244,7 @@ def _print_summaries(summaries: Iterator[Any], config: Config, *, as_json: bool)
             if number:
                 console.print()
             print_summary(summary, console, max_paragraph_words=config.data.max_paragraph_words)
-        for unread in summary.unread:
+        for unread in summary.unread[:_MAX_NOTES]:
             _note(f"{unread.name}: {unread.reason}")
+        if (num_more := len(summary.unread) - _MAX_NOTES) > 0:
+            _note(f"and {num_more} more were not read; --json names them all")

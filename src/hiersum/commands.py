@@ -43,7 +43,7 @@ _PACKAGES = ("torch", "sentencepiece", "safetensors", "numpy", "scipy", "pyarrow
 
 
 def summarize_files(
-    files: Sequence[Path],
+    files: Sequence[Path | str],
     title: str,
     config: Config,
     *,
@@ -56,7 +56,7 @@ def summarize_files(
     if not files:
         raise InputError("nothing to summarise; give files or folders, - for stdin, or --input")
     summarizer = Summarizer.from_pretrained(model, config=config)
-    cluster_files = [path for path in files if kind_of(path) in CLUSTER_SUFFIXES]
+    cluster_files = [Path(path) for path in files if kind_of(Path(path)) in CLUSTER_SUFFIXES]
     if not cluster_files:
         if kind != "auto":
             raise InputError(f"--corpus {kind} goes with clusters, but {files[0]} is a document")
@@ -65,11 +65,11 @@ def summarize_files(
         yield summarizer.summarize_cluster(cluster, unread=unread, **options)
         return
     if len(cluster_files) < len(files):
-        other = next(path for path in files if path not in cluster_files)
+        other = next(path for path in files if Path(path) not in cluster_files)
         raise InputError(f"{cluster_files[0]} holds clusters and {other} does not; give one kind")
     for path in cluster_files:
         bad = BadRecords(skip=skip_bad)
-        clusters = read_corpus(path, kind, bad=bad)
+        clusters = read_corpus(path, kind, bad=bad, config=config.data)
         if title:
             clusters = _retitled(clusters, title, path)
         number = 0
@@ -95,7 +95,9 @@ def summarize_corpus(
     """
     _check_target(source, target)
     bad = BadRecords(skip=skip_bad)
-    clusters = _counted(read_corpus(source, kind, bad=bad), source, "summarising")
+    clusters = _counted(
+        read_corpus(source, kind, bad=bad, config=config.data), source, "summarising"
+    )
     summarizer = Summarizer.from_pretrained(model, config=config)
     summaries = _summaries(summarizer, clusters, source, bad, **options)
     lines = (json.dumps(s.to_record(), ensure_ascii=False) + "\n" for s in summaries)
@@ -166,7 +168,7 @@ def describe_installation() -> dict[str, Any]:
         **{name: _version(name) for name in _PACKAGES},
         "devices": devices,
         "cores": os.cpu_count(),
-        "systems": ["lexrank", "lead"],
+        "systems": Summarizer().systems,
         "models": _found_models(),
     }
 

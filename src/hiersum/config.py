@@ -19,6 +19,8 @@ from typing import Any, Literal
 
 from hiersum.errors import ConfigError
 
+_MAX_INT = 10**9
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DataConfig:
@@ -298,7 +300,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: not UTF-8 text, so not a TOML file") from error
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers too long, tables too deep
         raise ConfigError(f"{path}: not valid TOML ({error})") from error
 
 
@@ -312,7 +314,7 @@ def _apply_override(values: dict[str, Any], override: str) -> None:
         raise ConfigError(f"{section} is a section, but got the value {table!r}")
     try:
         table[key] = tomllib.loads(f"value = {text.strip()}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         table[key] = text.strip()  # a bare word: --set extractive.style=paper needs no quotes
 
 
@@ -355,6 +357,8 @@ def _checked(name: str, value: Any, hint: Any) -> Any:
     # bool is a subclass of int, and 1 is a fine value for a float field; nothing else is converted.
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
+    if isinstance(value, int) and abs(value) > _MAX_INT:
+        raise ConfigError(f"{name} must be at most {_MAX_INT:,}, got {value}")
     if not isinstance(value, hint) or (hint is not bool and isinstance(value, bool)):
         raise ConfigError(f"{name} must be {hint.__name__}, got {value!r}")
     return value

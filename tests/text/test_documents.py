@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
 from support import without_bytes
 
 from hiersum.config import DataConfig

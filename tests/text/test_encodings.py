@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support import shared_file
 
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text, decode_text
@@ -32,6 +34,27 @@ RUSSIAN = "Мост через гавань снова открыт.\n" * 5  # f
 )
 def test_the_encoding_is_found(text: str, encoding: str) -> None:
     assert decode_text(text.encode(encoding), "a.txt") == text
+
+
+def test_a_line_that_is_utf8_by_chance_does_not_spoil_the_rest() -> None:
+    text = "目录\n" + "大桥周一重新开放，市政府表示。\n" * 5
+    assert decode_text(text.encode("gbk"), "a.txt") == text
+
+
+def test_articles_in_windows_1252_come_back_as_they_were() -> None:
+    """Real articles; those that cp1252 cannot hold are left out."""
+    articles = pq.read_table(shared_file("wikilead", "valid.parquet")).slice(0, 300).to_pylist()
+    texts = [clean_text("\n".join(article["paragraphs"])) for article in articles]
+    checked = wrong = 0
+    for text in texts:
+        try:
+            data = text.encode("cp1252")
+        except UnicodeEncodeError:
+            continue
+        checked += 1
+        wrong += decode_text(data, "a.txt") != text
+    assert checked > 100
+    assert wrong == 0
 
 
 def test_lines_of_two_encodings_are_read_each_in_its_own() -> None:
@@ -65,7 +88,9 @@ def test_a_stray_nul_does_not_make_text_binary() -> None:
 
 
 def test_what_no_reader_should_see_is_dropped() -> None:
-    assert clean_text("a\x1b[31mb\x00\ud800c\u200bd\r\ne\u2028f\tg\u00a0h") == "a[31mbcd\ne\nf g h"
+    assert (
+        clean_text("a\x1b[31mb\x00\ud800c\u200bd\r\ne\u2028f\tg\u00a0h") == "a[31mbcd\ne\nf   g h"
+    )
 
 
 @given(st.text())

@@ -65,6 +65,27 @@ def test_a_page_without_line_breaks_is_cut_at_sentence_ends() -> None:
     assert all(count_words(part) <= 60 and part.endswith(".") for part in parts)
 
 
+def test_text_indented_as_a_whole_is_wrapped_text_too() -> None:
+    wrapped = "\n\n".join(textwrap.fill(text, 66) for text in (FIRST, SECOND, FIRST))
+    assert split_text(textwrap.indent(wrapped, "   "), 160) == [FIRST, SECOND, FIRST]
+
+
+def test_further_lines_of_a_list_item_belong_to_it() -> None:
+    items = [textwrap.fill(f"{n}. {FIRST}", 60, subsequent_indent="   ") for n in (1, 2, 3)]
+    assert split_text("\n".join(items), 160) == [f"{n}. {FIRST}" for n in (1, 2, 3)]
+
+
+def test_headlines_below_each_other_are_not_one_paragraph() -> None:
+    lines = [f"{name} Wins the Long Race Around the Old Harbour Again" for name in "ABCDE"]
+    assert split_text("\n".join(lines), 160) == lines
+
+
+def test_many_wrapped_lines_are_joined_in_no_time() -> None:
+    """A megabyte without a blank line; a quadratic join would take minutes."""
+    text = textwrap.fill(f"{FIRST} and so on, ".replace(".", ",") * 6_000, 70)
+    assert sum(count_words(part) for part in split_text(text, 160)) == count_words(text)
+
+
 def test_a_short_list_is_not_taken_for_wrapped_lines() -> None:
     lines = [f"- The {word} part of the bridge was painted in the spring" for word in "abcdef"]
     assert split_text("\n".join(lines), 160) == [line.removeprefix("- ") for line in lines]
@@ -85,7 +106,8 @@ def test_splitting_keeps_the_words_and_the_limit(text: str, max_words: int) -> N
         "Home News Sport Weather",
         "We use cookies to improve your experience on this page.",
         "\u00a9 The Observer. All rights reserved and nothing else.",
-        "Share this article on every network that you know of.",
+        "Share this article on every network.",
+        "Read more about this story here.",
         "12.5 | 13.1 | 14.9 | 2001 | 2002 | 2003 | 99 |",
         "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo" * 20,
         "",
@@ -100,6 +122,8 @@ def test_fragments_are_known(text: str) -> None:
     [
         FIRST,
         "It rained all day.",
+        "The EU fined Google over its privacy policy on Tuesday, officials said.",
+        "Police said the man tried to follow us home through the park.",
         "The law on cookies and privacy was passed in May. " * 8,
         "桥在周一重新开放。",
     ],

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from hiersum.text.stemming import stem as stem_word
-from hiersum.text.words import split_words
+from hiersum.text.words import split_stems, split_words
 
 
 class TfidfSpace:
@@ -43,10 +42,7 @@ class TfidfSpace:
         return (counts > 0).multiply(self._weights).tocsr()
 
     def _words(self, text: str) -> list[str]:
-        words = split_words(text)
-        if not self._stem:
-            return words
-        return [stem_word(word) if len(word) > 3 and word.isascii() else word for word in words]
+        return split_stems(text) if self._stem else split_words(text)
 
     def _counts(self, texts: Sequence[Sequence[str]]) -> sparse.csr_matrix:
         ids = [[self._ids[word] for word in words if word in self._ids] for words in texts]

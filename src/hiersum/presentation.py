@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from rich.console import Console, Group, RenderableType
+from collections.abc import Iterator, Mapping
+
+from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from hiersum.text.paragraphs import split_document
@@ -15,15 +18,23 @@ _MAX_MARKS = 4
 
 def print_summary(summary: Summary, console: Console, *, max_paragraph_words: int) -> None:
     """Print a summary and its sources; wrapped on a terminal, a line per thing in a pipe."""
-    console.print(
-        render_summary(summary, max_paragraph_words=max_paragraph_words),
-        soft_wrap=not console.is_terminal,
-    )
-
-
-def render_summary(summary: Summary, *, max_paragraph_words: int) -> RenderableType:
-    """Return the summary with marks, a blank line, and the numbered list of sources."""
+    if summary.title:
+        console.print(Text(summary.title, style="bold"), soft_wrap=not console.is_terminal)
     numbers = number_sources(summary)
+    console.print(_marked_text(summary, numbers), soft_wrap=not console.is_terminal)
+    console.print()
+    sources = _source_lines(summary, numbers, max_paragraph_words)
+    if not console.is_terminal:
+        for mark, line in sources:
+            console.print(Text.assemble(mark, " ", line), soft_wrap=True)
+        return
+    table = Table.grid(padding=(0, 1))  # further lines of a source are indented
+    for mark, line in sources:
+        table.add_row(mark, line)
+    console.print(table)
+
+
+def _marked_text(summary: Summary, numbers: Mapping[Place, int]) -> Text:
     body = Text()
     for sentence in summary.sentences:
         body.append(" " if body else "")
@@ -32,24 +43,23 @@ def render_summary(summary: Summary, *, max_paragraph_words: int) -> RenderableT
             body.append(f" [{numbers[place]}]", style="cyan")
         if (num_more := len(sentence.sources) - _MAX_MARKS) > 0:
             body.append(f" (and {num_more} more)", style="dim")
-    lines: list[RenderableType] = [Text(summary.title, style="bold")] if summary.title else []
-    lines += [body, Text()]
-    width = len(str(len(numbers)))
-    paragraphs = {
-        n: split_document(summary.documents[n], max_paragraph_words)
-        for n in {place.document for place in numbers}
-    }
+    return body
+
+
+def _source_lines(
+    summary: Summary, numbers: Mapping[Place, int], max_paragraph_words: int
+) -> Iterator[tuple[Text, Text]]:
+    """Yield the mark and the description of each source."""
+    width = len(str(len(numbers))) + 2
+    cited = {place.document for place in numbers}
+    paragraphs = {n: split_document(summary.documents[n], max_paragraph_words) for n in cited}
     for place, number in numbers.items():
         name = _document_name(summary.documents[place.document], place.document)
-        lines.append(
-            Text.assemble(
-                (f"[{number}]".rjust(width + 2), "cyan"),
-                (f" {name}", "bold"),
-                f", paragraph {place.position + 1}: ",
-                (_excerpt(paragraphs[place.document][place.position]), "dim"),
-            )
+        excerpt = _excerpt(paragraphs[place.document][place.position])
+        line = Text.assemble(
+            (name, "bold"), f", paragraph {place.position + 1}: ", (excerpt, "dim")
         )
-    return Group(*lines)
+        yield Text(f"[{number}]".rjust(width), style="cyan"), line
 
 
 def number_sources(summary: Summary) -> dict[Place, int]:

@@ -36,6 +36,9 @@ class TfidfSpace:
         """Return vectors of other texts; words unknown to the space are left out."""
         return self._weigh(self._counts([self._words(text) for text in texts]))
 
+    def __contains__(self, word: str) -> bool:
+        return word in self._ids
+
     def weights_of(self, texts: Sequence[str]) -> sparse.csr_matrix:
         """Return the weight of each word of each text, counted once, not brought to length one."""
         counts = self._counts([self._words(text) for text in texts])

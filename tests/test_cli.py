@@ -264,3 +264,14 @@ def test_summarising_does_not_wait_for_torch() -> None:
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_a_released_checkpoint_is_converted(tmp_path: Path) -> None:
+    checkpoint = Path(__file__).parent / "fixtures" / "released" / "tiny-2dec.pt"
+    completed = run("convert", "released", checkpoint, "--out", tmp_path / "model")
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stdout == f"{tmp_path / 'model'}\n"
+    assert json.loads((tmp_path / "model" / "config.json").read_text())["profile"] == "hiersumm"
+    assert_refused(
+        run("summarize", BRIDGE, "--model", tmp_path / "model"), "has no tokenizer.model"
+    )

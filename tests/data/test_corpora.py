@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from support import shared_file
 
 from hiersum.data.corpora import count_records, detect_corpus, read_corpus, write_clusters
@@ -198,3 +201,57 @@ def test_unknown_kinds_and_files_are_refused(write: Write) -> None:
         read_corpus(write("a.txt", "text"))
     with pytest.raises(DataError, match=r"no\.jsonl: no such file"):
         list(read_corpus(Path("no.jsonl")))
+
+
+GOOD_FILES = {
+    "c.jsonl": b'{"id": "1", "title": "T", "documents": ["One.", {"paragraphs": ["a"]}]}\n' * 3,
+    "c.json": b'[{"documents": ["One."], "summary": "S"}]',
+    "c.jsonl.gz": gzip.compress(b'{"documents": ["One."]}\n' * 3, mtime=0),
+    "c.src": b"one ||||| two\nthree\n",
+}
+
+
+def parquet_bytes() -> bytes:
+    file = io.BytesIO()
+    rows = [{"id": "1", "title": "T", "documents": [{"name": "n", "url": "", "text": "One."}]}] * 4
+    pq.write_table(pa.Table.from_pylist(rows), file)
+    return file.getvalue()
+
+
+GOOD_FILES["c.parquet"] = parquet_bytes()
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=st.sampled_from(sorted(GOOD_FILES)), data=st.data())
+def test_no_damage_to_a_corpus_raises_anything_but_our_errors(
+    tmp_path: Path, name: str, data: st.DataObject
+) -> None:
+    content = bytearray(GOOD_FILES[name])
+    for _ in range(data.draw(st.integers(1, 10))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path / name
+    path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+    (tmp_path / "c.tgt").write_bytes(b"one\ntwo\n")
+    for skip in (False, True):
+        try:
+            clusters = list(read_corpus(path, bad=BadRecords(skip=skip)))
+        except (DataError, InputError) as error:
+            assert name in str(error)
+            assert "\n" not in str(error)
+        else:
+            assert all(isinstance(cluster, Cluster) for cluster in clusters)
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    content=st.binary(max_size=300)
+    | st.text(max_size=200).map(lambda t: t.encode("utf-8", "replace"))
+)
+def test_no_bytes_at_all_raise_anything_but_our_errors(tmp_path: Path, content: bytes) -> None:
+    for name in GOOD_FILES:
+        path = tmp_path / name
+        path.write_bytes(content)
+        try:
+            list(read_corpus(path, bad=BadRecords(skip=True)))
+        except (DataError, InputError) as error:
+            assert "\n" not in str(error)

@@ -72,7 +72,7 @@ def lexrank(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
 
     `paper`: paragraphs are nodes, tf-idf cosines edges. `reader`: sentences are nodes, and the walk
     begins anew at sentences that resemble the title and the focus, that several documents have, and
-    that stand early in theirs; sentences far below the average are never taken.
+    that stand early in theirs.
     """
     if config.style == "paper":
         nodes = sorted(task.ranking)

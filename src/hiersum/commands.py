@@ -27,12 +27,13 @@ from rich.progress import (
 from hiersum import __version__
 from hiersum.config import Config
 from hiersum.data.corpora import CLUSTER_SUFFIXES, count_records, read_corpus
-from hiersum.data.files import kind_of, write_atomically
+from hiersum.data.files import write_atomically
 from hiersum.data.records import BadRecords
 from hiersum.errors import DataError, InputError
 from hiersum.pipeline import Summarizer
 from hiersum.text.documents import read_documents
 from hiersum.text.duplicates import merge_duplicates, remove_clones
+from hiersum.text.formats import kind_of
 from hiersum.text.paragraphs import split_document
 from hiersum.text.words import count_words
 from hiersum.types import Cluster, Paragraph, Summary
@@ -183,7 +184,7 @@ def _check_target(source: Path, target: Path | None) -> None:
     """Refuse a place for results that would cost the user something."""
     if target is None:
         return
-    if target.exists() and target.samefile(source):
+    if target.exists() and source.exists() and target.samefile(source):
         raise InputError(f"{target}: is the input too; give the results another name")
     if target.is_dir():
         raise InputError(f"{target}: is a folder; give the results a file name")

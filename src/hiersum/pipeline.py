@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 
 from hiersum.attribution import attribute
 from hiersum.baselines import SYSTEMS, Task
-from hiersum.config import Config, DataConfig
+from hiersum.config import Config
 from hiersum.errors import InputError
 from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.documents import read_documents
 from hiersum.text.encodings import clean_text
-from hiersum.text.languages import UNKNOWN, check_language, detect_language, main_language
+from hiersum.text.languages import check_language
 from hiersum.text.paragraphs import read_paragraphs, split_document
+from hiersum.text.readable import choose_documents
 from hiersum.text.words import count_words, cut_words, split_stems, split_words
 from hiersum.types import Cluster, Document, Paragraph, Source, Summary, SummarySentence, Unread
 
@@ -253,48 +254,6 @@ class Summarizer:
         return read, unread
 
 
-def choose_documents(
-    documents: Sequence[Document], config: DataConfig
-) -> tuple[list[Document], list[Unread]]:
-    """Return the documents as far as limits and language let them be read, and what is left out.
-
-    Their text is cleaned. A document that is left out stays in the list, without text, so that
-    indices hold.
-    """
-    languages = _languages(documents, config)
-    wanted = config.language
-    if wanted == "auto":
-        wanted = main_language(languages, [len(document.text) for document in documents])
-    limit = config.max_document_characters
-    chosen: list[Document] = []
-    unread: list[Unread] = []
-    for number, (document, language) in enumerate(zip(documents, languages)):
-        reason = ""
-        if number >= config.max_documents:
-            reason = f"beyond the first {config.max_documents} documents (data.max_documents)"
-        elif UNKNOWN not in (wanted, language) and language != wanted:
-            reason = f"its language is {language}, not {wanted} (data.language=any reads all)"
-        cleaned = Document("", document.name, document.url) if reason else _cleaned(document, limit)
-        if not reason and len(document.text) > limit:
-            reason = f"only its first {limit:,} characters were read (data.max_document_characters)"
-        if reason:
-            unread.append(Unread(document.name or f"document {number + 1}", reason, number))
-        chosen.append(cleaned)
-    return chosen, unread
-
-
-def _cleaned(document: Document, max_characters: int) -> Document:
-    """Return the beginning of a document, without characters that no reader should see."""
-    if document.paragraphs is None:
-        return replace(document, text=clean_text(document.text[:max_characters]))
-    kept: list[str] = []
-    room = max_characters
-    for paragraph in document.paragraphs:
-        kept.append(clean_text(paragraph[: max(room, 0)]))
-        room -= len(paragraph)
-    return Document.from_paragraphs(kept, document.name, document.url)
-
-
 def _passed_over(
     documents: Sequence[Document], paragraphs: Iterable[Paragraph], unread: Sequence[Unread]
 ) -> list[Unread]:
@@ -308,13 +267,6 @@ def _passed_over(
         for number, document in enumerate(documents)
         if number not in known
     ]
-
-
-def _languages(documents: Sequence[Document], config: DataConfig) -> list[str]:
-    is_only_one = len(documents) == 1 and config.language == "auto"
-    if config.language == "any" or is_only_one:
-        return [UNKNOWN] * len(documents)
-    return [detect_language(document.text) for document in documents]
 
 
 def _shifted(unread: Unread, offset: int) -> Unread:

@@ -11,7 +11,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from hiersum.data.files import (
-    kind_of,
     parquet_rows,
     read_lines,
     read_parquet,
@@ -34,11 +33,6 @@ def test_a_damaged_gzip_file_says_how_far_it_was_read(write: Write) -> None:
     path = write("a.jsonl.gz", gzip.compress(lines)[:-3000])
     with pytest.raises(DataError, match=r"a\.jsonl\.gz: damaged gzip file after line \d+"):
         list(read_lines(path))
-
-
-def test_the_kind_of_a_file_is_told_without_its_packing() -> None:
-    kinds = [kind_of(Path(name)) for name in ("a.JSONL", "a.jsonl.gz", "a.parquet", "a")]
-    assert kinds == [".jsonl", ".jsonl", ".parquet", ""]
 
 
 def test_parquet_rows_are_read_in_order(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import zipfile
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from support import make_docx, make_pdf, without_bytes
 
 from hiersum.errors import InputError
-from hiersum.text.formats import extract_text
+from hiersum.text.formats import extract_text, kind_of
 
 PROSE = "The harbour bridge reopened on Monday after eleven months of repairs, the city said."
 MORE = "Engineers replaced 212 cables and strengthened the eastern tower of the bridge."
@@ -42,6 +43,11 @@ def test_the_prose_of_every_kind_is_found(kind: str, packed: bool) -> None:
     text = extract(gzip.compress(data) if packed else data, suffix)
     assert PROSE in text
     assert MORE in text
+
+
+def test_the_kind_of_a_file_is_told_without_its_packing() -> None:
+    kinds = [kind_of(Path(name)) for name in ("a.JSONL", "a.jsonl.gz", "a.parquet", "a")]
+    assert kinds == [".jsonl", ".jsonl", ".parquet", ""]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "markdown"])

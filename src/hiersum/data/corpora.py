@@ -26,7 +26,6 @@ from typing import IO, Any
 
 from hiersum.config import DataConfig
 from hiersum.data.files import (
-    kind_of,
     open_binary,
     parquet_rows,
     read_lines,
@@ -46,6 +45,7 @@ from hiersum.data.records import (
 from hiersum.errors import DataError, InputError
 from hiersum.text.documents import folder_files, read_document, read_documents
 from hiersum.text.encodings import clean_text
+from hiersum.text.formats import kind_of
 from hiersum.types import Cluster, Document
 
 logger = logging.getLogger(__name__)

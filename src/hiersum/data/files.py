@@ -18,12 +18,6 @@ MAX_RECORD_BYTES = 128_000_000
 _GZIP = b"\x1f\x8b"
 
 
-def kind_of(path: Path) -> str:
-    """Return the suffix that says what a file holds, `.gz` left out: `.jsonl` of `a.jsonl.gz`."""
-    name = path.name.lower().removesuffix(".gz")
-    return Path(name).suffix
-
-
 def read_lines(path: Path, *, keep_blank: bool = False) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a plain or gzip file with their numbers from 1, blank ones left out.
 

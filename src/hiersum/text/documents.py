@@ -19,7 +19,7 @@ from typing import IO
 from hiersum.config import DataConfig
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text
-from hiersum.text.formats import DOCUMENT_SUFFIXES, extract_text
+from hiersum.text.formats import DOCUMENT_SUFFIXES, extract_text, kind_of
 from hiersum.text.words import count_words
 from hiersum.types import Document, Unread
 
@@ -90,7 +90,7 @@ def read_document(path: Path, config: DataConfig) -> tuple[Document, Unread | No
     """
     name = "standard input" if str(path) == STDIN else _shown(path)
     data = _read_bytes(path, name, config.max_document_characters)
-    extract = extract_text(data, name, _kind(path), max_characters=config.max_document_characters)
+    extract = extract_text(data, name, kind_of(path), max_characters=config.max_document_characters)
     if _CLUSTER_LINE.match(extract.text):
         raise InputError(
             f"{name}: this is JSON, perhaps clusters; give it as a .jsonl or .json file"
@@ -138,13 +138,8 @@ def _check_kind(path: Path) -> None:
         raise InputError(f"{_shown(path)}: {reason}")
     if not path.is_file():
         raise InputError(f"{_shown(path)}: not a regular file")
-    if _kind(path) not in DOCUMENT_SUFFIXES:
+    if kind_of(path) not in DOCUMENT_SUFFIXES:
         raise InputError(f"{_shown(path)}: not a kind that is read in folders; name it by itself")
-
-
-def _kind(path: Path) -> str:
-    """The suffix that says what a file is, without `.gz`."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
 def _shown(path: Path) -> str:

@@ -16,6 +16,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
+from pathlib import Path
 
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text, decode_text
@@ -54,6 +55,11 @@ class Extract:
     text: str
     url: str = ""
     is_cut: bool = False
+
+
+def kind_of(path: Path) -> str:
+    """Return the suffix that says what a file holds, `.gz` left out: `.jsonl` of `a.jsonl.gz`."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
 def extract_text(data: bytes, name: str, suffix: str, *, max_characters: int) -> Extract:

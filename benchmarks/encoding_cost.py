@@ -76,7 +76,7 @@ def main() -> None:
     rows = []
     for number in NUM_PARAGRAPHS:
         readers = {system: Reader(system, number) for system in SYSTEMS}
-        seconds = side_by_side(readers, rounds=5 if number <= 100 else 2)
+        seconds = side_by_side(readers, rounds=max(1, 250 // number))
         row: dict[str, float] = {"paragraphs": number}
         for system in SYSTEMS:
             row[f"{system}_seconds"] = round(seconds[system], 3)

@@ -1,4 +1,4 @@
-"""What every benchmark shares: side-by-side timing, real paragraphs, a results file that names its origin."""
+"""What benchmarks share: side-by-side timing, real paragraphs, results that name their origin."""
 
 from __future__ import annotations
 

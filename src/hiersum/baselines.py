@@ -21,6 +21,7 @@ from hiersum.text.words import count_words, cut_words, split_words
 from hiersum.types import Paragraph, Source, SummarySentence
 
 _SENTENCE_WORDS = range(6, 61)  # shorter ones say little, longer ones are lists
+_MAX_SENTENCES = 2_500  # all pairs are compared: this many take 50 MB
 _FOCUS_WEIGHT = 3.0  # a question steers more than the title, which most paragraphs are about
 # A sentence that leans on the one before it reads badly alone.
 _LEANING = frozenset(
@@ -29,6 +30,7 @@ _LEANING = frozenset(
     instead likewise similarly also yet still consequently hence otherwise both neither""".split()
 )
 _LEANING_FACTOR = 0.5
+_MIN_RANK = 0.8  # of the average: below it a sentence is not worth its room
 _LATENESS = 0.05  # the twentieth paragraph counts half as much as the first
 
 
@@ -54,7 +56,7 @@ class _Sentence:
 
 def lead(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
     """Return the beginning of the ranked paragraphs; in `paper` style the title goes before them."""
-    ranked = [task.paragraphs[index] for index in task.ranking]
+    ranked = [task.paragraphs[index] for index in _affordable(task)]
     if config.style == "paper":
         title = [SummarySentence(cut_words(task.title, task.max_words))] if task.title else []
         room = task.max_words - count_words(task.title)
@@ -70,14 +72,14 @@ def lexrank(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
 
     `paper`: paragraphs are nodes, tf-idf cosines edges. `reader`: sentences are nodes, and the walk
     begins anew at sentences that resemble the title and the focus, that several documents have, and
-    that stand early in theirs; only sentences of more than average rank are taken.
+    that stand early in theirs; sentences far below the average are never taken.
     """
     if config.style == "paper":
         graph = similarity_graph([paragraph.text for paragraph in task.paragraphs])
         ranks = pagerank(graph, damping=config.damping)
         order = np.argsort(-ranks, kind="stable")
         return _cut_paragraphs([task.paragraphs[index] for index in order], task.max_words)
-    sentences = _sentences([task.paragraphs[index] for index in sorted(task.ranking)])
+    sentences = _sentences([task.paragraphs[index] for index in sorted(_affordable(task))])
     space = TfidfSpace([sentence.text for sentence in sentences], stem=True)
     similarities = cosines(space.vectors, space.vectors)
     queries = cosines(space.vectors, space.vectors_of([task.title, task.focus]))
@@ -88,7 +90,7 @@ def lexrank(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
     ranks = pagerank(similarities, damping=config.damping, prior=prior)
     ranks = ranks * [_LEANING_FACTOR if _leans(s.text) else 1.0 for s in sentences]
     order = np.argsort(-ranks, kind="stable")
-    order = order[ranks[order] >= ranks.mean()]
+    order = order[ranks[order] >= _MIN_RANK * ranks.mean()]
     chosen = _choose(sentences, order, similarities, task.max_words, config.redundancy)
     return [_sourced(sentences[index]) for index in _in_reading_order(sentences, chosen)]
 
@@ -99,6 +101,18 @@ SYSTEMS: dict[str, Callable[[Task, ExtractiveConfig], list[SummarySentence]]] = 
 }
 
 
+def _affordable(task: Task) -> list[int]:
+    """Return the best paragraphs whose sentences can be compared with each other in little memory."""
+    room = _MAX_SENTENCES
+    chosen: list[int] = []
+    for index in task.ranking:
+        room -= len(split_sentences(task.paragraphs[index].text))
+        if room < 0 and chosen:
+            break
+        chosen.append(index)
+    return chosen
+
+
 def _sentences(paragraphs: Sequence[Paragraph]) -> list[_Sentence]:
     """Split paragraphs into sentences fit to stand in a summary; all of them if none is fit."""
     sentences = [
@@ -106,7 +120,13 @@ def _sentences(paragraphs: Sequence[Paragraph]) -> list[_Sentence]:
         for paragraph in paragraphs
         for text in split_sentences(paragraph.text)
     ]
-    fit = [s for s in sentences if s.num_words in _SENTENCE_WORDS and ends_sentence(s.text)]
+    fit = [
+        sentence
+        for sentence in sentences
+        if sentence.num_words in _SENTENCE_WORDS
+        and ends_sentence(sentence.text)
+        and not sentence.text.endswith("?")  # a summary answers; a headline may ask
+    ]
     return fit or [sentence for sentence in sentences if sentence.num_words]
 
 
@@ -122,7 +142,7 @@ def _prominence(paragraph: Paragraph) -> float:
 
 def _leans(text: str) -> bool:
     words = split_words(text[:40])
-    return (bool(words) and words[0] in _LEANING) or text.endswith("?")
+    return bool(words) and words[0] in _LEANING
 
 
 def _choose(

@@ -77,7 +77,15 @@ def summarize(
     ] = None,
     title: Annotated[str, typer.Option(help="The topic of the documents.")] = "",
     focus: Annotated[str, typer.Option(help="A question or aspect to turn to.")] = "",
-    system: Annotated[str, typer.Option(help="lexrank or lead.")] = "lexrank",
+    system: Annotated[
+        str | None,
+        typer.Option(
+            help="lexrank, lead, or the model's kind (ht, ft, tdmca).  [default: the model]"
+        ),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="A model folder, or owner/name on the hub.")
+    ] = None,
     max_words: Annotated[
         int | None, typer.Option(help="Cap on the summary's words.  [default: 120]")
     ] = None,
@@ -101,15 +109,14 @@ def summarize(
     if input_path is None:
         if output_path is not None:
             raise InputError("--output goes with --input; without it the result is printed")
-        summaries = summarize_files(files or [], title, config, skip_bad=skip_bad, **options)
+        summaries = summarize_files(
+            files or [], title, config, model=model, skip_bad=skip_bad, **options
+        )
         _print_summaries(summaries, config, as_json=as_json)
     else:
         if files or title:
             raise InputError("--input summarises a corpus; leave out FILES and --title")
-        report = summarize_corpus(
-            input_path, output_path, config, kind=corpus, skip_bad=skip_bad, **options
-        )
-        _note(report)
+        summarize_corpus(input_path, output_path, config, kind=corpus, skip_bad=skip_bad, **options)
 
 
 @app.command()
@@ -138,6 +145,51 @@ def info(
     for name, value in facts.items():
         shown = ", ".join(map(str, value)) if isinstance(value, list) else value
         typer.echo(f"{name.ljust(width)}  {shown if shown not in ('', None) else 'none'}")
+
+
+convert = typer.Typer(
+    help="Turn other people's weights into a model folder.", rich_markup_mode=None
+)
+app.add_typer(convert, name="convert")
+OutOption = Annotated[Path, typer.Option("--out", help="Where the model folder goes.")]
+
+
+@convert.command("released")
+def convert_released(
+    checkpoint: Annotated[Path, typer.Argument(help="The authors' model_step_N.pt.")],
+    out: OutOption,
+    spm: Annotated[
+        Path | None, typer.Option(help="Its SentencePiece model; needed to read text.")
+    ] = None,
+) -> None:
+    """Convert a checkpoint of the paper's released code."""
+    from hiersum.conversion.released import convert_released
+
+    typer.echo(convert_released(checkpoint, spm, out))
+
+
+@convert.command("t5")
+def convert_t5(
+    source: Annotated[str, typer.Argument(help="A T5 folder, or owner/name on the hub.")],
+    out: OutOption,
+    global_layers: Annotated[int, typer.Option(help="New layers across paragraphs.")] = 2,
+    decoder_layers: Annotated[
+        int | None, typer.Option(help="Keep only this many decoder layers.")
+    ] = None,
+    prune_to: Annotated[
+        Path | None, typer.Option(help="Keep only the pieces that this corpus uses.")
+    ] = None,
+    corpus: CorpusOption = "auto",
+) -> None:
+    """Put the paper's global layers on a pretrained T5 or Flan-T5."""
+    from hiersum.commands import corpus_texts
+    from hiersum.conversion.t5 import convert_t5
+
+    texts = None if prune_to is None else corpus_texts(prune_to, kind=corpus)
+    folder = convert_t5(
+        source, out, global_layers=global_layers, prune_to=texts, decoder_layers=decoder_layers
+    )
+    typer.echo(folder)
 
 
 def main() -> NoReturn:

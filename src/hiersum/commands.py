@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import platform
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -35,16 +37,24 @@ from hiersum.text.paragraphs import split_document
 from hiersum.text.words import count_words
 from hiersum.types import Cluster, Paragraph, Summary
 
+logger = logging.getLogger(__name__)
+
 _PACKAGES = ("torch", "sentencepiece", "safetensors", "numpy", "scipy", "pyarrow", "rapidfuzz")
 
 
 def summarize_files(
-    files: Sequence[Path], title: str, config: Config, *, skip_bad: bool, **options: Any
+    files: Sequence[Path],
+    title: str,
+    config: Config,
+    *,
+    model: str | None = None,
+    skip_bad: bool = False,
+    **options: Any,
 ) -> Iterator[Summary]:
     """Summarise documents as one cluster, or each cluster of cluster files."""
     if not files:
         raise InputError("nothing to summarise; give files or folders, - for stdin, or --input")
-    summarizer = Summarizer(config=config)
+    summarizer = Summarizer.from_pretrained(model, config=config)
     cluster_files = [path for path in files if kind_of(path) in CLUSTER_SUFFIXES]
     if not cluster_files:
         documents, unread = read_documents(files, config.data)
@@ -54,12 +64,15 @@ def summarize_files(
     if len(cluster_files) < len(files):
         other = next(path for path in files if path not in cluster_files)
         raise InputError(f"{cluster_files[0]} holds clusters and {other} does not; give one kind")
-    bad = BadRecords(skip=skip_bad)
     for path in cluster_files:
+        bad = BadRecords(skip=skip_bad)
         clusters = read_corpus(path, bad=bad)
         if title:
             clusters = _retitled(clusters, title, path)
-        yield from _summaries(summarizer, clusters, bad, **options)
+        number = 0
+        for number, summary in enumerate(_summaries(summarizer, clusters, bad, **options), 1):
+            yield summary
+        _report_count(path, number, bad)
 
 
 def summarize_corpus(
@@ -67,17 +80,19 @@ def summarize_corpus(
     target: Path | None,
     config: Config,
     *,
-    kind: str,
-    skip_bad: bool,
+    model: str | None = None,
+    kind: str = "auto",
+    skip_bad: bool = False,
     **options: Any,
-) -> str:
-    """Write a result line for every cluster of a corpus; return a sentence on how it went.
+) -> None:
+    """Write a result line for every cluster of a corpus.
 
     The file gets its name when it is complete; without one, lines go to standard output.
     """
     bad = BadRecords(skip=skip_bad)
     clusters = _counted(read_corpus(source, kind, bad=bad), source, "summarising")
-    summaries = _summaries(Summarizer(config=config), clusters, bad, **options)
+    summarizer = Summarizer.from_pretrained(model, config=config)
+    summaries = _summaries(summarizer, clusters, bad, **options)
     lines = (json.dumps(s.to_record(), ensure_ascii=False) + "\n" for s in summaries)
     number = 0
     if target is None:
@@ -87,9 +102,7 @@ def summarize_corpus(
         with write_atomically(target) as file:
             for number, line in enumerate(lines, start=1):
                 file.write(line.encode())
-    if number == 0 and bad.count == 0:
-        raise DataError(f"{source}: there are no clusters in it")
-    return f"{number} clusters summarised{_skipped(bad)}"
+    _report_count(source, number, bad)
 
 
 def describe_corpus(path: Path, config: Config, *, kind: str, skip_bad: bool) -> dict[str, Any]:
@@ -128,6 +141,14 @@ def describe_corpus(path: Path, config: Config, *, kind: str, skip_bad: bool) ->
     }
 
 
+def corpus_texts(path: Path, *, kind: str = "auto") -> Iterator[str]:
+    """Yield every text of a corpus: titles, documents and targets."""
+    for cluster in _counted(read_corpus(path, kind), path, "reading"):
+        yield cluster.title
+        yield from (document.text for document in cluster.documents)
+        yield cluster.summary or ""
+
+
 def describe_installation() -> dict[str, Any]:
     """Say what runs here: versions, devices, and the models that were found."""
     import torch
@@ -163,8 +184,6 @@ def _summaries(
 
 
 def _retitled(clusters: Iterable[Cluster], title: str, path: Path) -> Iterator[Cluster]:
-    from dataclasses import replace
-
     for number, cluster in enumerate(clusters):
         if number:
             raise InputError(
@@ -193,6 +212,13 @@ def _counted(clusters: Iterable[Cluster], path: Path, verb: str) -> Iterator[Clu
         for cluster in clusters:
             yield cluster
             bar.advance(task)
+
+
+def _report_count(path: Path, number: int, bad: BadRecords) -> None:
+    if number == 0:
+        raise DataError(f"{path}: there are no clusters in it{_skipped(bad)}")
+    if bad.count:
+        logger.warning("%s: %d clusters summarised%s", path, number, _skipped(bad))
 
 
 def _skipped(bad: BadRecords) -> str:

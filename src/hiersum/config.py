@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import math
 import tomllib
 import types
 import typing
@@ -33,6 +34,12 @@ class DataConfig:
     """Paragraphs with fewer words are fragments and are dropped."""
     max_paragraph_words: int = 160
     """Longer paragraphs are split at sentence ends."""
+    max_input_paragraphs: int = 24
+    """The best paragraphs that a network reads."""
+    max_paragraph_tokens: int = 100
+    """Tokens of one paragraph that a network reads."""
+    max_source_tokens: int = 1_200
+    """Tokens of the whole source that a flat network reads."""
     near_duplicate: float = 0.8
     """Share of common word triples from which two paragraphs count as one; 1 keeps all but copies."""
     clone_recall: float = 0.8
@@ -40,8 +47,10 @@ class DataConfig:
 
     def __post_init__(self) -> None:
         _require_at_least("data.max_documents", self.max_documents, 1)
-        _require_at_least("data.max_document_characters", self.max_document_characters, 1)
-        _require_at_least("data.min_paragraph_words", self.min_paragraph_words, 1)
+        for name in ("max_document_characters", "min_paragraph_words", "max_input_paragraphs"):
+            _require_at_least(f"data.{name}", getattr(self, name), 1)
+        for name in ("max_paragraph_tokens", "max_source_tokens"):
+            _require_at_least(f"data.{name}", getattr(self, name), 2)
         if self.max_paragraph_words < 2 * self.min_paragraph_words:
             raise ConfigError(
                 f"data.max_paragraph_words ({self.max_paragraph_words}) must be at least twice "
@@ -64,8 +73,10 @@ class RankerConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GraphConfig:
-    """How paragraphs relate."""
+    """How paragraphs relate, for networks with a graph head."""
 
+    kind: Literal["similarity", "discourse"] = "similarity"
+    """Lexical similarity, or shared names and discourse markers; a cluster's own graph goes first."""
     min_similarity: float = 0.2
     """Edges of the similarity graph below this weight are removed (the paper's appendix A.1)."""
 
@@ -211,14 +222,38 @@ def model_preset(architecture: Literal["ht", "ft", "tdmca"]) -> ModelConfig:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class DecodingConfig:
-    """How long a summary may become."""
+class SearchConfig:
+    """How a network's summary is searched for."""
 
     max_words: int = 120
     """A cap on the words of the summary."""
+    beam_size: int = 5
+    """Hypotheses that are followed side by side; 1 is greedy."""
+    length_penalty: float = 0.4
+    """Alpha of Wu et al.: 0 prefers short summaries, more prefers longer ones."""
+    min_length: int = 0
+    """Tokens before a summary may end."""
+    max_length: int = 256
+    """Tokens after which it must, the end token counted."""
+    no_repeat_ngram: int = 0
+    """No sequence of this many tokens twice; 0 allows all."""
+    stopping: Literal["exact", "released"] = "exact"
+    """When a search is over: when nothing can win any more, or as in the authors' code."""
 
     def __post_init__(self) -> None:
-        _require_at_least("decoding.max_words", self.max_words, 1)
+        for name in ("max_words", "beam_size", "max_length"):
+            _require_at_least(f"decoding.{name}", getattr(self, name), 1)
+        for name in ("min_length", "no_repeat_ngram"):
+            _require_at_least(f"decoding.{name}", getattr(self, name), 0)
+        if self.min_length >= self.max_length:
+            raise ConfigError(
+                f"decoding.min_length ({self.min_length}) must be less than "
+                f"decoding.max_length ({self.max_length})"
+            )
+        if not math.isfinite(self.length_penalty):
+            raise ConfigError(
+                f"decoding.length_penalty must be a finite number, got {self.length_penalty}"
+            )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -230,7 +265,7 @@ class Config:
     graph: GraphConfig = field(default_factory=GraphConfig)
     extractive: ExtractiveConfig = field(default_factory=ExtractiveConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
-    decoding: DecodingConfig = field(default_factory=DecodingConfig)
+    decoding: SearchConfig = field(default_factory=SearchConfig)
 
 
 def load_config(path: Path | None = None, overrides: Iterable[str] = ()) -> Config:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from hiersum.attribution import attribute
 from hiersum.baselines import SYSTEMS, Task
 from hiersum.config import Config, DataConfig
-from hiersum.errors import CheckpointError, InputError
-from hiersum.ranking.ranker import Ranker, rank_paragraphs
+from hiersum.errors import InputError
+from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.documents import read_documents
 from hiersum.text.encodings import clean_text
 from hiersum.text.languages import UNKNOWN, check_language, detect_language, main_language
 from hiersum.text.paragraphs import read_paragraphs
-from hiersum.text.words import count_words, cut_words
-from hiersum.types import Cluster, Document, Summary, SummarySentence, Unread
+from hiersum.text.words import count_words, cut_words, split_words
+from hiersum.types import Cluster, Document, Paragraph, Summary, SummarySentence, Unread
 
-DEFAULT_SYSTEM = "lexrank"
+if TYPE_CHECKING:  # torch is loaded only with a model
+    from hiersum.abstractive import AbstractiveSystem
+
+logger = logging.getLogger(__name__)
+
+NEURAL_SYSTEMS = ("ht", "ft", "tdmca")
 _MAX_TITLE_CHARACTERS = 1_000
 
 
@@ -31,9 +39,16 @@ class Summarizer:
     ...     print(sentence.text, [summary.documents[s.document].name for s in sentence.sources])
     """
 
-    def __init__(self, *, config: Config | None = None, ranker: Ranker | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        config: Config | None = None,
+        ranker: Ranker | None = None,
+        model: AbstractiveSystem | None = None,
+    ) -> None:
         self.config = config or Config()
         self.ranker = ranker or SimilarityRanker()
+        self.model = model
         if self.config.data.language not in ("auto", "any"):
             check_language(self.config.data.language)
 
@@ -41,17 +56,25 @@ class Summarizer:
     def from_pretrained(
         cls, name_or_dir: str | Path | None = None, *, config: Config | None = None
     ) -> Summarizer:
-        """Return the default summarizer.
+        """Return a summarizer with a model, or the extractive one if none is named.
+
+        Args:
+            name_or_dir: a model folder, or a model's name on the Hugging Face hub.
+            config: settings; the defaults if None.
 
         Raises:
-            CheckpointError: a model was named; this version has extractive systems only.
+            CheckpointError: the model cannot be loaded.
         """
-        if name_or_dir is not None:
-            raise CheckpointError(
-                f"{name_or_dir}: this version runs no neural models; leave the name out, and use "
-                f"the systems {', '.join(SYSTEMS)}"
-            )
-        return cls(config=config)
+        if name_or_dir is None:
+            return cls(config=config)
+        from hiersum.abstractive import AbstractiveSystem
+
+        return cls(config=config, model=AbstractiveSystem.load(name_or_dir))
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems this summarizer has, its default first."""
+        return [*([self.model.architecture] if self.model else []), *SYSTEMS]
 
     def summarize(
         self,
@@ -60,7 +83,7 @@ class Summarizer:
         *,
         focus: str = "",
         max_words: int | None = None,
-        system: str = DEFAULT_SYSTEM,
+        system: str | None = None,
     ) -> Summary:
         """Summarise documents: texts, `Document`s, or paths of files and folders.
 
@@ -69,7 +92,8 @@ class Summarizer:
             title: the topic; without one the documents' common words stand in for it.
             focus: a question or aspect that the summary should turn to.
             max_words: a cap on the length; `decoding.max_words` if None.
-            system: one of `lexrank` and `lead`.
+            system: `lexrank`, `lead`, or the kind of the model (ht, ft, tdmca); by default the model
+                if there is one, else `lexrank`.
 
         Raises:
             InputError: there is nothing to read, or an argument cannot be used.
@@ -85,7 +109,7 @@ class Summarizer:
         clusters: Iterable[Cluster],
         *,
         max_words: int | None = None,
-        system: str = DEFAULT_SYSTEM,
+        system: str | None = None,
     ) -> Iterator[Summary]:
         """Summarise clusters one after the other, in order."""
         for cluster in clusters:
@@ -97,7 +121,7 @@ class Summarizer:
         *,
         focus: str = "",
         max_words: int | None = None,
-        system: str = DEFAULT_SYSTEM,
+        system: str | None = None,
         unread: Sequence[Unread] = (),
     ) -> Summary:
         """Summarise one cluster; see `summarize`.
@@ -107,28 +131,75 @@ class Summarizer:
         """
         start = time.perf_counter()
         max_words = self.config.decoding.max_words if max_words is None else max_words
+        system = system or self.systems[0]
         title, focus = clean_text(cluster.title).strip(), clean_text(focus).strip()
-        _check(cluster, title, focus, max_words, system)
+        self._check(cluster, title, focus, max_words, system)
         documents, left_out = choose_documents(cluster.documents, self.config.data)
-        paragraphs = read_paragraphs(
-            documents, self.config.data, keep_all=cluster.graph is not None
-        )
-        if not paragraphs:
+        readable = replace(cluster, title=title, documents=tuple(documents))
+        if not any(count_words(document.text) for document in documents):
             raise InputError(_nothing_to_read(cluster, left_out))
-        ranking = rank_paragraphs(self.ranker, f"{title} {focus}".strip(), paragraphs)
-        ranking = ranking[: self.config.ranker.max_paragraphs]
-        task = Task(title, focus, paragraphs, ranking, max_words)
-        sentences = SYSTEMS[system](task, self.config.extractive)
+        write = self._extract if system in SYSTEMS else self._abstract
+        sentences, paragraphs = write(readable, focus, max_words, system)
+        if focus and not _shares_a_word(focus, paragraphs):
+            logger.warning("no document has a word of the focus %r, so it changes nothing", focus)
         return Summary(
             sentences=tuple(_within(sentences, max_words)),
             documents=cluster.documents,
-            paragraphs=tuple(paragraphs[index] for index in ranking),
+            paragraphs=tuple(paragraphs),
             title=title,
             id=cluster.id,
             unread=(*unread, *left_out),
             system=system,
+            model=None if self.model is None or system in SYSTEMS else self.model.name,
             seconds=time.perf_counter() - start,
         )
+
+    def _extract(
+        self, cluster: Cluster, focus: str, max_words: int, system: str
+    ) -> tuple[list[SummarySentence], list[Paragraph]]:
+        """Choose sentences; return them and the paragraphs that were read, best first."""
+        paragraphs = read_paragraphs(
+            cluster.documents, self.config.data, keep_all=cluster.graph is not None
+        )
+        scores = self.ranker.scores(_query(cluster.title, focus), paragraphs)
+        ranking = best_first(scores)[: self.config.ranker.max_paragraphs]
+        task = Task(cluster.title, focus, paragraphs, ranking, max_words)
+        sentences = SYSTEMS[system](task, self.config.extractive)
+        return sentences, [paragraphs[index] for index in ranking]
+
+    def _abstract(
+        self, cluster: Cluster, focus: str, max_words: int, system: str
+    ) -> tuple[list[SummarySentence], list[Paragraph]]:
+        """Write sentences and find their sources; return them and what was read, best first."""
+        from hiersum.data.example import build_example
+
+        assert self.model is not None
+        example, paragraphs = build_example(
+            cluster,
+            self.model.input_form(self.config),
+            self.ranker,
+            self.config,
+            query=_query(cluster.title, focus),
+        )
+        texts = [paragraph.text for paragraph in paragraphs]
+        sentences = self.model.write(example, texts, self.config.decoding, max_words)
+        return attribute(sentences, paragraphs), list(paragraphs)
+
+    def _check(self, cluster: Cluster, title: str, focus: str, max_words: int, system: str) -> None:
+        if system in NEURAL_SYSTEMS and system not in self.systems:
+            raise InputError(f"system {system!r} needs a model of its kind; name one with --model")
+        if system not in self.systems:
+            raise InputError(f"system {system!r} is unknown; known: {', '.join(self.systems)}")
+        if max_words < 1:
+            raise InputError(f"max-words must be at least 1, got {max_words}")
+        for name, value in (("title", title), ("focus", focus)):
+            if len(value) > _MAX_TITLE_CHARACTERS:
+                raise InputError(
+                    f"the {name} has {len(value):,} characters; at most {_MAX_TITLE_CHARACTERS:,} "
+                    "are allowed"
+                )
+        if not cluster.documents:
+            raise InputError("there are no documents to summarise; give at least one")
 
     def _read(
         self, documents: Sequence[str | Path | Document]
@@ -195,19 +266,13 @@ def _shifted(unread: Unread, offset: int) -> Unread:
     return unread if unread.document is None else replace(unread, document=unread.document + offset)
 
 
-def _check(cluster: Cluster, title: str, focus: str, max_words: int, system: str) -> None:
-    if system not in SYSTEMS:
-        raise InputError(f"system {system!r} is unknown; known: {', '.join(SYSTEMS)}")
-    if max_words < 1:
-        raise InputError(f"max-words must be at least 1, got {max_words}")
-    for name, value in (("title", title), ("focus", focus)):
-        if len(value) > _MAX_TITLE_CHARACTERS:
-            raise InputError(
-                f"the {name} has {len(value):,} characters; at most {_MAX_TITLE_CHARACTERS:,} "
-                "are allowed"
-            )
-    if not cluster.documents:
-        raise InputError("there are no documents to summarise; give at least one")
+def _query(title: str, focus: str) -> str:
+    return f"{title} {focus}".strip()
+
+
+def _shares_a_word(focus: str, paragraphs: Iterable[Paragraph]) -> bool:
+    words = set(split_words(focus))
+    return any(not words.isdisjoint(split_words(paragraph.text)) for paragraph in paragraphs)
 
 
 def _nothing_to_read(cluster: Cluster, unread: Sequence[Unread]) -> str:

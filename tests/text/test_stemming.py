@@ -16,10 +16,10 @@ defens irrit replac depend adopt homolog commun activ angular effect bowdler pro
 roll play enjoy cry sky y yy eye hop fail fil fall fizz conflat troubl siz agre f plaster bl motor s
 geo archaeo theo institution tru gree day 2nd 19th x1y""".split()
 ENDINGS = """s es ies sses ss ed eed ied ing ational tional enci ency anci ancy izer izers abli ably
-alli ally entli ently eli ely ousli ously ization ation ations ator alism iveness fulness ousness aliti ality
-iviti ivity biliti bility fulli fully logi logy icate ative alize iciti icity ical ful ness al ance
-ence er ic able ible ant ement ment ent ion sion tion ou ism ate iti ity ous ive ize e ll
-y ying""".split()
+alli ally entli ently eli ely ousli ously ization ation ations ator alism iveness
+fulness ousness aliti ality iviti ivity biliti bility fulli fully logi logy icate ative
+alize iciti icity ical ful ness al ance ence er ic able ible ant ement ment ent ion sion
+tion ou ism ate iti ity ous ive ize e ll y ying""".split()
 
 
 def test_every_root_with_every_ending_stems_as_in_nltk() -> None:

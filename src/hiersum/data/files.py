@@ -48,10 +48,9 @@ def open_binary(path: Path) -> IO[bytes]:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise DataError(f"{path}: cannot be read ({reason})") from error
-    if file.read(2) == _GZIP:
-        file.seek(0)
-        return gzip.GzipFile(fileobj=file)  # type: ignore[return-value]
-    file.seek(0)
+    if file.peek(2).startswith(_GZIP):
+        file.close()
+        return gzip.open(path, "rb")  # type: ignore[return-value]
     return file
 
 

@@ -17,7 +17,7 @@ from hiersum.data.records import BadRecords
 from hiersum.errors import DataError
 from hiersum.types import Example
 
-_SENTENCE_MARKS = re.compile(r"\s*(?:<t>|</t>|<Q>|<q>)\s*")
+_SENTENCE_MARKS = re.compile(r"(?:\s*(?:<t>|</t>|<Q>|<q>))+\s*")
 
 
 def read_released_shard(path: Path, *, bad: BadRecords | None = None) -> Iterator[Example]:

@@ -15,7 +15,6 @@ class Ranker(Protocol):
         """Return one score per paragraph; higher is more worth reading."""
 
 
-def rank_paragraphs(ranker: Ranker, title: str, paragraphs: Sequence[Paragraph]) -> list[int]:
-    """Return the indices of all paragraphs, best first; ties keep reading order."""
-    scores = ranker.scores(title, paragraphs)
-    return sorted(range(len(paragraphs)), key=lambda index: -scores[index])
+def best_first(scores: Sequence[float]) -> list[int]:
+    """Return the indices of scores, highest first; ties keep reading order."""
+    return sorted(range(len(scores)), key=lambda index: -scores[index])

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
@@ -22,6 +23,7 @@ from hiersum.types import Cluster, Document, Paragraph
 _NUM_HASHES = 32
 _BAND_SIZE = 2  # 16 bands of 2: two sets that share 80 % meet with probability 1 - 1e-7
 _SHINGLE_WORDS = 3
+_MAX_CANDIDATES = 32  # compared exactly, per text: thousands of half-alike texts must not stall it
 _PRIME = np.uint64((1 << 31) - 1)
 _BLANKS = re.compile(r"\s+")
 
@@ -83,30 +85,28 @@ def remove_clones(
 def _near_duplicates(texts: Sequence[str], near: float) -> list[int]:
     """Return for each text the index of the first text it nearly equals, its own if there is none."""
     shingles = [_shingles(text) for text in texts]
-    buckets: dict[bytes, list[int]] = {}
+    buckets: dict[Hashable, list[int]] = {}
     original = list(range(len(texts)))
     for index, bands in enumerate(_bands(shingles)):
-        candidates = {i for band in bands for i in buckets.get(band, ())}
-        for candidate in sorted(candidates):
-            if _is_near(texts, shingles, index, candidate, near):
+        # Only texts with the same numbers can meet, however many differ in nothing else.
+        numbers = find_numbers(texts[index])
+        keys = [(numbers, band) for band in bands]
+        meetings = Counter(i for key in keys for i in buckets.get(key, ()))
+        for candidate in sorted(i for i, _ in meetings.most_common(_MAX_CANDIDATES)):
+            if _jaccard(shingles[index], shingles[candidate]) >= near:
                 original[index] = candidate
                 break
         else:  # only originals are met later, so chains of small changes do not drift
-            for band in bands:
-                buckets.setdefault(band, []).append(index)
+            for key in keys:
+                bucket = buckets.setdefault(key, [])
+                if len(bucket) < _MAX_CANDIDATES:
+                    bucket.append(index)
     return original
 
 
-def _is_near(
-    texts: Sequence[str], shingles: Sequence[frozenset[int]], left: int, right: int, near: float
-) -> bool:
-    num_shared = len(shingles[left] & shingles[right])
-    num_all = len(shingles[left]) + len(shingles[right]) - num_shared
-    return (
-        num_all > 0
-        and num_shared >= near * num_all
-        and find_numbers(texts[left]) == find_numbers(texts[right])
-    )
+def _jaccard(left: frozenset[int], right: frozenset[int]) -> float:
+    num_shared = len(left & right)
+    return num_shared / (len(left) + len(right) - num_shared)
 
 
 def _shingles(text: str) -> frozenset[int]:

@@ -166,8 +166,8 @@ def _html_text(data: bytes, name: str) -> Extract:
     html = _decode_declared(data, declared) or decode_text(data, name)
     try:
         tree = trafilatura.load_html(html)
-        if tree is None:
-            return Extract("")
+        if tree is None:  # named .html, but without any markup
+            return Extract(html)
         addresses = tree.xpath(
             "//link[@rel='canonical']/@href | //meta[@property='og:url']/@content"
         )

@@ -28,7 +28,8 @@ _BULLET = re.compile(r"^\s*[-*\u2022\u2023\u25e6\u2043\u00b7]\s+")
 _LIST_ITEM = re.compile(rf"{_BULLET.pattern}|^\s*\(?\d{{1,3}}[.)]\s+")
 _HYPHENATED = re.compile(r"[^\W\d_]-$")
 _NOTICE = re.compile(
-    r"""\b(?:we|this\ (?:web)?site)\ uses?\ cookies | \baccept\ (?:all\ )?cookies | \ball\ rights\ reserved
+    r"""\b(?:we|this\ (?:web)?site)\ uses?\ cookies | \baccept\ (?:all\ )?cookies
+    | \ball\ rights\ reserved
     | \bcookie\ (?:policy|settings|preferences|notice) | \bprivacy\ (?:policy|notice)
     | \bterms\ (?:of\ (?:use|service)|and\ conditions) | \bsubscribe\ (?:now|today|to\ (?:our|the)\b)
     | \bsign\ (?:up|in)\ (?:for|to|with)\b | \bshare\ (?:this|on)\b | \bfollow\ us\b | \bclick\ here\b

@@ -121,7 +121,7 @@ def _restore_case(text: str, casing: Mapping[str, str]) -> str:
 
 def _sentences_in_lower_case(text: str) -> list[str]:
     """Split where a stop and a space stand: there are no capitals yet to tell a boundary by."""
-    return re.split(r'(?<=[.!?])(?<!\b[a-z]\.)(?<!\.\w\.)\s+(?!\d)|(?<=[.!?]")\s+', text)
+    return re.split(r'(?<=[.!?])(?<!\b[a-z]\.)(?<!\.\w\.)\s+(?!\d)|(?<=[.]")\s+', text)
 
 
 def _capitalised(sentence: str) -> str:

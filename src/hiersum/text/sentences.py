@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 
 _ABBREVIATIONS = frozenset(
-    """mr mrs ms mx dr prof st mt ft gen col maj sgt lt capt cpt cmdr adm rev hon gov sen rep pres
-    fr sr sra srta mme mlle hr messrs vs v cf viz eg e.g ie i.e al et ca c approx est fig figs nos
-    vol vols p pp ch sec eq eds jan feb apr jun jul aug sep sept oct nov mon tue wed thu fri b d m r u.n ph ave blvd rd bldg dept univ assn bros gov't""".split()
+    """mr mrs ms mx dr prof st mt ft gen col maj sgt lt capt cpt cmdr adm rev hon gov sen rep pres fr
+    sr sra srta mme mlle hr messrs vs v cf viz eg e.g ie i.e al et ca c approx est fig figs nos vol
+    vols p pp ch sec eq eds jan feb apr jun jul aug sep sept oct nov mon tue wed thu fri b d m r
+    u.n ph ave blvd rd bldg dept univ assn bros gov't""".split()
 )
 # These may end a sentence or stand within one; the next word decides.
 _OPEN_ABBREVIATIONS = frozenset(

@@ -37,6 +37,11 @@ class TfidfSpace:
         """Return vectors of other texts; words unknown to the space are left out."""
         return self._weigh(self._counts([self._words(text) for text in texts]))
 
+    def weights_of(self, texts: Sequence[str]) -> sparse.csr_matrix:
+        """Return the weight of each word of each text, counted once, not brought to length one."""
+        counts = self._counts([self._words(text) for text in texts])
+        return (counts > 0).multiply(self._weights).tocsr()
+
     def _words(self, text: str) -> list[str]:
         words = split_words(text)
         if not self._stem:

@@ -28,7 +28,11 @@ class TokenizerProfile:
     begin: str
     end: str
     title: str | None
-    """Ends the title, which is the first paragraph; None where the kind has no such piece."""
+    """Ends the title where it is read as the first paragraph."""
+    paragraph: str | None = None
+    """Joins the paragraphs of a flat source; None where they simply follow each other."""
+    title_in_every_paragraph: bool = False
+    """Does each paragraph begin with the title and end with the end piece?"""
     ids: dict[str, int]
     """Pieces whose ids the weights count on."""
     spaces: tuple[str, ...] = ()
@@ -43,12 +47,12 @@ PROFILES = {
         ids={"<pad>": 0, "<unk>": 1, "<s>": 2, "</s>": 3, "<T>": 4},
     ),
     "hiersumm": TokenizerProfile(
-        pad="<PAD>", begin="<S>", end="</S>", title="<T>",
+        pad="<PAD>", begin="<S>", end="</S>", title=None, paragraph="<P>",
         ids={"<unk>": 0, "<T>": 3, "<S>": 4, "</S>": 5, "<PAD>": 6, "<P>": 7, "<Q>": 8},
         spaces=("<Q>", "<P>"), is_penn=True,
     ),
     "t5": TokenizerProfile(
-        pad="<pad>", begin="<pad>", end="</s>", title=None,
+        pad="<pad>", begin="<pad>", end="</s>", title=None, title_in_every_paragraph=True,
         ids={"<pad>": 0, "</s>": 1, "<unk>": 2},
     ),
 }  # fmt: skip
@@ -78,6 +82,10 @@ class Tokenizer:
         self.end_id = self._id(self.profile.end)
         self.unknown_id: int = self._processor.unk_id()
         self.title_id = None if self.profile.title is None else self._id(self.profile.title)
+        self.paragraph_id = (
+            None if self.profile.paragraph is None else self._id(self.profile.paragraph)
+        )
+        self.title_in_every_paragraph = self.profile.title_in_every_paragraph
         self._special_ids = {self._id(piece) for piece in self.profile.ids} - {self.unknown_id}
         self._space_ids = {self._id(piece) for piece in self.profile.spaces}
         # Written out in a document, "<S>" is text and not the begin of a summary.
@@ -97,6 +105,11 @@ class Tokenizer:
     def fingerprint(self) -> str:
         """A checksum that tells one model from another."""
         return hashlib.sha256(self.model).hexdigest()
+
+    @property
+    def unwritable_ids(self) -> list[int]:
+        """Pieces that no summary may hold: special ones but for the end and breaks, and unknown."""
+        return sorted((self._special_ids | {self.unknown_id}) - {self.end_id} - self._space_ids)
 
     def encode(self, text: str) -> list[int]:
         """Return the piece ids of a text, written in the profile's form; no special id is among them."""

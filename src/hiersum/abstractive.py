@@ -1,0 +1,121 @@
+"""The abstractive systems: a network and its tokenizer, from an example to sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hiersum.config import Config, SearchConfig
+from hiersum.data.batches import collate
+from hiersum.data.example import InputForm, graph_builder
+from hiersum.decoding.beam import beam_search
+from hiersum.errors import CheckpointError
+from hiersum.model.checkpoint import TOKENIZER, fetch, from_pretrained
+from hiersum.model.network import Network
+from hiersum.text.penn import from_penn, learn_casing
+from hiersum.text.sentences import ends_sentence, split_sentences
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.text.words import count_words
+from hiersum.types import Example
+
+_TOKENS_PER_WORD = 2  # room for a summary of the wanted words, however its words are split
+
+
+@dataclass(frozen=True)
+class AbstractiveSystem:
+    """A network that writes, and the words it writes with."""
+
+    name: str
+    network: Network
+    tokenizer: Tokenizer
+
+    @classmethod
+    def load(cls, name_or_dir: str | Path) -> AbstractiveSystem:
+        """Load a model folder, or a model from the hub.
+
+        Raises:
+            CheckpointError: the folder lacks something, or its parts do not fit together.
+        """
+        folder = fetch(name_or_dir)
+        network = from_pretrained(folder)
+        path = folder / TOKENIZER
+        if not path.exists():
+            raise CheckpointError(
+                f"{folder}: has no {TOKENIZER}, so it cannot read text; "
+                "convert the model again with its tokenizer (--spm)"
+            )
+        tokenizer = Tokenizer.load(path, network.config.profile)
+        _check_fit(tokenizer, network, path)
+        return cls(str(name_or_dir), network, tokenizer)
+
+    @property
+    def architecture(self) -> str:
+        """Which system this is: ht, ft or tdmca."""
+        return self.network.config.architecture
+
+    def input_form(self, config: Config) -> InputForm:
+        """Return how this network wants its source written."""
+        needs_graph = self.network.config.graph_head is not None
+        return InputForm(
+            tokenizer=self.tokenizer,
+            is_flat=self.architecture != "ht",
+            build_graph=graph_builder(config) if needs_graph else None,
+        )
+
+    def write(
+        self, example: Example, sources: Sequence[str], search: SearchConfig, max_words: int
+    ) -> list[str]:
+        """Return the sentences of a summary of at most `max_words` words.
+
+        Args:
+            example: the source, ready to read.
+            sources: its paragraphs as text; names take their capitals from there.
+            search: beam size and the like.
+            max_words: a cap; a last sentence that would go beyond is left out.
+        """
+        max_length = min(search.max_length, _TOKENS_PER_WORD * max_words + 1)
+        min_length = min(search.min_length, max_length - 1)
+        batch = collate([replace(example, target_ids=None)])
+        hypotheses = beam_search(
+            self.network,
+            self.network.encode(batch),
+            replace(search, max_length=max_length, min_length=min_length),
+            num_clusters=1,
+            begin_id=self.tokenizer.begin_id,
+            end_id=self.tokenizer.end_id,
+            forbidden=self.tokenizer.unwritable_ids,
+        )
+        text = self.tokenizer.decode(_until_end(hypotheses[0][0].token_ids, self.tokenizer.end_id))
+        if self.tokenizer.profile.is_penn:
+            text = from_penn(text, learn_casing(sources))
+        return _whole_sentences(text, max_words)
+
+
+def _check_fit(tokenizer: Tokenizer, network: Network, path: Path) -> None:
+    config = network.config
+    if tokenizer.size != config.vocab_size:
+        raise CheckpointError(
+            f"{path}: has {tokenizer.size} pieces, but the network knows {config.vocab_size}"
+        )
+    for name in ("pad_id", "begin_id", "end_id"):
+        found, wanted = getattr(tokenizer, name), getattr(config, name)
+        if found != wanted:
+            raise CheckpointError(f"{path}: its {name} is {found}, but config.json says {wanted}")
+
+
+def _until_end(token_ids: Sequence[int], end_id: int) -> Sequence[int]:
+    """The released search may run on past an end; the text stops at the first."""
+    return token_ids[: token_ids.index(end_id)] if end_id in token_ids else token_ids
+
+
+def _whole_sentences(text: str, max_words: int) -> list[str]:
+    """Return the sentences that fit; one that breaks off only if there is no other."""
+    kept: list[str] = []
+    room = max_words
+    for sentence in split_sentences(text):
+        room -= count_words(sentence)
+        if kept and (room < 0 or not ends_sentence(sentence)):
+            break
+        kept.append(sentence)
+    return kept

@@ -1,0 +1,142 @@
+"""The one way from text to model input: a cluster is split, ranked, related and tokenized.
+
+Training and serving both come through here, so that a network reads the same form in both.
+
+    paper      the title is paragraph 0, ended by the piece <T>
+    hiersumm   no title; a flat network's paragraphs are joined by <P> and ended by the end piece
+    t5         every paragraph begins with the title and ends with the end piece
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiersum.config import Config
+from hiersum.errors import InputError
+from hiersum.graphs.discourse import discourse_graph
+from hiersum.graphs.similarity import similarity_graph
+from hiersum.graphs.title import add_title
+from hiersum.ranking.ranker import Ranker, best_first
+from hiersum.text.paragraphs import read_paragraphs
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.types import Cluster, Example, Paragraph
+
+GraphBuilder = Callable[[Cluster, Sequence[Paragraph], Sequence[int]], NDArray[np.float64]]
+TITLE_PLACE = -1
+"""The document and position of a title that is read as a paragraph."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputForm:
+    """How a network wants its source written."""
+
+    tokenizer: Tokenizer
+    is_flat: bool = False
+    build_graph: GraphBuilder | None = None
+
+
+def build_example(
+    cluster: Cluster, form: InputForm, ranker: Ranker, config: Config, *, query: str | None = None
+) -> tuple[Example, tuple[Paragraph, ...]]:
+    """Prepare a cluster for a network.
+
+    Args:
+        cluster: documents and title.
+        form: how the network wants them.
+        ranker: which paragraphs are worth reading.
+        config: limits; also how the graph is made.
+        query: what to rank by; the title if None.
+
+    Returns:
+        The example, and its paragraphs in the example's order, the title left out.
+
+    Raises:
+        InputError: there is no text in the documents.
+    """
+    paragraphs = read_paragraphs(cluster.documents, config.data, keep_all=cluster.graph is not None)
+    if not any(paragraph.text.strip() for paragraph in paragraphs):
+        raise InputError("there is no text in the documents")
+    scores = ranker.scores(cluster.title if query is None else query, paragraphs)
+    ranking = best_first(scores)[: config.data.max_input_paragraphs]
+    chosen = [paragraphs[index] for index in ranking]
+    paragraph_ids = _encode(chosen, cluster.title, form, config)
+    has_title = len(paragraph_ids) > len(chosen)
+    graph = None
+    if form.build_graph is not None:
+        graph = form.build_graph(cluster, paragraphs, ranking)
+        graph = add_title(graph) if has_title else graph
+    title_place = [TITLE_PLACE] * has_title
+    target_ids = None
+    if cluster.summary is not None:
+        tokenizer = form.tokenizer
+        ids = tokenizer.encode(cluster.summary)
+        target_ids = (tokenizer.begin_id, *ids, tokenizer.end_id)
+    example = Example(
+        id=cluster.id,
+        title=cluster.title,
+        paragraph_ids=tuple(tuple(ids) for ids in paragraph_ids),
+        documents=(*title_place, *(paragraph.document for paragraph in chosen)),
+        positions=(*title_place, *(paragraph.position for paragraph in chosen)),
+        scores=(*[1.0] * has_title, *(scores[index] for index in ranking)),
+        graph=() if graph is None else _edges(graph),
+        target_ids=target_ids,
+        target=cluster.summary,
+    )
+    return example, tuple(chosen)
+
+
+def graph_builder(config: Config) -> GraphBuilder:
+    """Return the function that relates paragraphs as `graph.kind` says; a user's graph goes first."""
+
+    def build(
+        cluster: Cluster, paragraphs: Sequence[Paragraph], chosen: Sequence[int]
+    ) -> NDArray[np.float64]:
+        if cluster.graph is not None:
+            return np.array(cluster.graph)[np.ix_(chosen, chosen)]
+        if config.graph.kind == "discourse":
+            return discourse_graph([paragraphs[index] for index in chosen])
+        texts = [paragraph.text for paragraph in paragraphs]
+        return similarity_graph(texts, chosen, min_similarity=config.graph.min_similarity)
+
+    return build
+
+
+def _encode(
+    chosen: Sequence[Paragraph], title: str, form: InputForm, config: Config
+) -> list[list[int]]:
+    tokenizer, limit = form.tokenizer, config.data.max_paragraph_tokens
+    texts = [paragraph.text for paragraph in chosen]
+    if tokenizer.title_in_every_paragraph:
+        texts = [f"{title}: {text}" for text in texts] if title else texts
+        ids = [[*ids[: limit - 1], tokenizer.end_id] for ids in tokenizer.encode_many(texts)]
+    else:
+        ids = [ids[:limit] for ids in tokenizer.encode_many(texts)]
+    if tokenizer.title_id is not None and title:
+        ids.insert(0, [*tokenizer.encode(title)[: limit - 1], tokenizer.title_id])
+    if form.is_flat:
+        return _flatten(ids, tokenizer, config.data.max_source_tokens)
+    return ids
+
+
+def _flatten(ids: list[list[int]], tokenizer: Tokenizer, max_tokens: int) -> list[list[int]]:
+    """Cut a flat network's source at its limit; join and end it where the profile does so."""
+    if tokenizer.paragraph_id is not None:
+        ids = [ids[0], *([tokenizer.paragraph_id, *paragraph] for paragraph in ids[1:])]
+    room = max_tokens
+    cut = []
+    for paragraph in ids:
+        cut.append(paragraph[:room])
+        room -= len(cut[-1])
+    if tokenizer.paragraph_id is not None:
+        last = max(index for index, paragraph in enumerate(cut) if paragraph)
+        cut[last].append(tokenizer.end_id)
+    return cut
+
+
+def _edges(graph: NDArray[np.float64]) -> tuple[tuple[int, int, float], ...]:
+    rows, columns = np.nonzero(graph)
+    return tuple(zip(rows.tolist(), columns.tolist(), graph[rows, columns].tolist()))

@@ -1,0 +1,98 @@
+"""Files of records: packed or not, whole or not, and never half written."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from hiersum.data.files import (
+    kind_of,
+    parquet_rows,
+    read_lines,
+    read_parquet,
+    write_atomically,
+)
+from hiersum.errors import DataError, InputError
+
+Write = Callable[..., Path]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_lines_keep_their_numbers_when_blank_ones_are_left_out(write: Write, packed: bool) -> None:
+    data = b"\xef\xbb\xbfone\r\n\n  \ntwo"
+    path = write("a.jsonl", gzip.compress(data) if packed else data)
+    assert list(read_lines(path)) == [(1, b"one"), (4, b"two")]
+
+
+def test_a_damaged_gzip_file_says_how_far_it_was_read(write: Write) -> None:
+    lines = b"".join(b"%d\n" % n for n in range(20_000))
+    path = write("a.jsonl.gz", gzip.compress(lines)[:-3000])
+    with pytest.raises(DataError, match=r"a\.jsonl\.gz: damaged gzip file after line \d+"):
+        list(read_lines(path))
+
+
+def test_the_kind_of_a_file_is_told_without_its_packing() -> None:
+    kinds = [kind_of(Path(name)) for name in ("a.JSONL", "a.jsonl.gz", "a.parquet", "a")]
+    assert kinds == [".jsonl", ".jsonl", ".parquet", ""]
+
+
+def test_parquet_rows_are_read_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"n": list(range(1000)), "m": ["x"] * 1000}), path)
+    assert [row["n"] for row in read_parquet(path, ["n"])] == list(range(1000))
+    assert parquet_rows(path) == 1000
+    with pytest.raises(DataError, match=r"a\.parquet: no column k; it has n, m"):
+        list(read_parquet(path, ["k"]))
+
+
+@pytest.mark.parametrize("damage", ["cut", "junk", "flip"])
+def test_a_damaged_parquet_file_is_refused(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"n": [str(n) * 50 for n in range(500)]}), path, compression="zstd")
+    data = bytearray(path.read_bytes())
+    if damage == "flip":
+        data[40:200] = bytes(160)
+    path.write_bytes({"cut": data[:-20], "junk": b"PAR1junk", "flip": data}[damage])
+    with pytest.raises(DataError, match=r"a\.parquet: damaged Parquet file"):
+        list(read_parquet(path))
+
+
+def test_missing_files_and_folders_are_named(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"no\.jsonl: no such file"):
+        list(read_lines(tmp_path / "no.jsonl"))
+    with pytest.raises(DataError, match=r"no\.parquet: no such file"):
+        list(read_parquet(tmp_path / "no.parquet"))
+    with pytest.raises(DataError, match=r"cannot be read \(Is a directory\)"):
+        list(read_lines(tmp_path))
+
+
+def test_a_file_gets_its_name_only_when_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "out.jsonl"
+    path.write_text("old")
+
+    def write_half() -> None:
+        with write_atomically(path) as file:
+            file.write(b"half")
+            raise RuntimeError("stop")
+
+    with pytest.raises(RuntimeError, match="stop"):
+        write_half()
+    assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+    with write_atomically(path) as file:
+        file.write(b"new")
+    assert path.read_text() == "new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with (
+        pytest.raises(InputError, match=r"out: cannot be written \(No such file or directory\)"),
+        write_atomically(tmp_path / "no" / "out"),
+    ):
+        pass

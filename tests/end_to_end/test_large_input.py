@@ -1,0 +1,106 @@
+"""Inputs of a size nobody planned for: a good summary or one sentence, in bounded memory."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hiersum.text.words import count_words
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read from /proc"),
+]
+Write = Callable[..., Path]
+WORDS = [f"{a}{b}" for a in "bar kel mon dis tur".split() for b in "an el or um ish".split()]
+
+
+def prose(num_characters: int) -> str:
+    """Sentences of made-up words, as many as needed."""
+    generator = random.Random(0)
+    paragraphs = []
+    for _ in range(500):
+        sentences = [" ".join(generator.choices(WORDS, k=12)).capitalize() + "." for _ in range(5)]
+        paragraphs.append(" ".join(sentences))
+    text = "\n".join(paragraphs)
+    return text * (num_characters // len(text) + 1)
+
+
+def run_measured(*arguments: object) -> tuple[subprocess.CompletedProcess[str], int]:
+    """Run the command and return the most memory it held, in megabytes."""
+    # The kernel's own mark of this process: getrusage would count its parent's memory too.
+    code = (
+        "import re, sys; from pathlib import Path; from hiersum.cli import main\n"
+        "try:\n    main()\n"
+        "finally:\n"
+        "    peak = re.search(r'VmHWM:\\s+(\\d+)', Path('/proc/self/status').read_text())[1]\n"
+        "    print(f'peak {int(peak) // 1024}', file=sys.stderr)"
+    )
+    completed = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    return completed, int(completed.stderr.rsplit("peak ", 1)[1])
+
+
+def test_a_hundred_megabytes_of_text(write: Write) -> None:
+    path = write("big.txt", prose(100_000_000))
+    completed, peak = run_measured("summarize", path, "--json")
+    assert completed.returncode == 0, completed.stderr
+    record = json.loads(completed.stdout)
+    assert 0 < count_words(record["summary"]) <= 120
+    assert "only its first 5,000,000 characters were read" in record["unread"][0]["reason"]
+    assert peak < 700, "a few times what is read, not a few times the file"
+
+
+@pytest.mark.parametrize("kind", ["sentences", "no stops", "one word"])
+def test_a_line_of_five_megabytes(write: Write, kind: str) -> None:
+    line = {
+        "sentences": prose(4_900_000).replace("\n", " "),
+        "no stops": "word " * 1_000_000,
+        "one word": "x" * 5_000_000,
+    }[kind]
+    completed, peak = run_measured("summarize", write("line.txt", line), "--json")
+    assert completed.returncode == 0, completed.stderr
+    assert count_words(json.loads(completed.stdout)["summary"]) <= 120
+    assert peak < 500
+
+
+def test_an_archive_that_unpacks_to_gigabytes(write: Write) -> None:
+    path = write("bomb.txt.gz", gzip.compress(bytes(20_000_000) + b"a" * 900_000_000, 1))
+    completed, peak = run_measured("summarize", path)
+    assert completed.returncode == 2
+    assert completed.stderr.startswith("error: ")
+    assert peak < 500
+
+
+def test_many_documents(write: Write, tmp_path: Path) -> None:
+    text = prose(2_000)[:2_000]
+    for number in range(1_200):
+        write(f"many/{number:04}.txt", f"Report {number} says the following. {text}")
+    completed, _ = run_measured("summarize", tmp_path / "many", "--json")
+    record = json.loads(completed.stdout)
+    assert len(record["unread"]) == 200
+    assert "beyond the first 1000 documents" in record["unread"][0]["reason"]
+
+
+def test_a_page_of_deeply_nested_tags(write: Write) -> None:
+    page = "<html><body>" + "<div>" * 50_000 + "<p>The bridge is open again today.</p>"
+    completed, _ = run_measured("summarize", write("deep.html", page))
+    assert completed.returncode in (0, 2)
+    assert "Traceback" not in completed.stderr
+
+
+def test_markdown_made_to_be_slow(write: Write) -> None:
+    completed, _ = run_measured("summarize", write("slow.md", "[" * 100_000 + "*a " * 100_000))
+    assert completed.returncode in (0, 2)
+    assert "Traceback" not in completed.stderr

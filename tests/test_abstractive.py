@@ -1,0 +1,134 @@
+"""Networks of every kind run on raw text end to end, from a model folder to a sourced summary."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import sentencepiece
+import torch
+from support import EXAMPLES
+
+from hiersum import Cluster, Document, Summarizer, load_config
+from hiersum.abstractive import AbstractiveSystem
+from hiersum.config import ModelConfig
+from hiersum.errors import CheckpointError
+from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.network import build_network
+from hiersum.text.tokenizer import train_tokenizer
+from hiersum.text.words import count_words
+
+TEXTS = [path.read_text() for path in sorted((EXAMPLES / "harbour-bridge").glob("*.txt"))]
+SMALL = {
+    "width": 32,
+    "ff_width": 48,
+    "num_heads": 4,
+    "num_pooling_heads": 4,
+    "num_decoder_layers": 1,
+}
+KINDS = {
+    "paper ht": {"architecture": "ht", "profile": "paper", "layers": ("local", "global")},
+    "paper ht with a graph": {"layers": ("local", "global"), "graph_head": 1},
+    "paper ft": {"architecture": "ft", "profile": "paper", "layers": ("local", "local")},
+    "paper tdmca": {"architecture": "tdmca", "layers": ("local", "compressed")},
+    "hiersumm ht": {"architecture": "ht", "profile": "hiersumm", "layers": ("local", "global")},
+    "hiersumm ft": {"architecture": "ft", "profile": "hiersumm", "layers": ("local", "local")},
+    "t5 ht": {"architecture": "ht", "profile": "t5", "layers": ("local", "global")},
+}
+SPECIAL = {
+    "paper": {"pad_id": 0, "begin_id": 2, "end_id": 3},
+    "hiersumm": {"pad_id": 6, "begin_id": 4, "end_id": 5},
+    "t5": {"pad_id": 0, "begin_id": 0, "end_id": 1},
+}
+SHORT = load_config(None, ["decoding.beam_size=2", "decoding.max_length=30"])
+
+
+def make_tokenizer(profile: str) -> bytes:
+    if profile == "paper":
+        return train_tokenizer(TEXTS, size=200)
+    options: dict[str, object] = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
+    if profile == "hiersumm":
+        options = {"user_defined_symbols": ["<T>", "<S>", "</S>", "<PAD>", "<P>", "<Q>"]}
+    model = io.BytesIO()
+    lines = [line.lower() for text in TEXTS for line in text.split("\n") if line]
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=model, vocab_size=200, minloglevel=2, **options
+    )
+    return model.getvalue()
+
+
+def make_folder(kind: str, folder: Path) -> Path:
+    """Write a model folder with random weights."""
+    torch.manual_seed(0)
+    profile = str(KINDS[kind].get("profile", "paper"))
+    config = ModelConfig(vocab_size=200, **SMALL, **KINDS[kind], **SPECIAL[profile])
+    path = folder / "pieces.model"
+    folder.mkdir(exist_ok=True)
+    path.write_bytes(make_tokenizer(profile))
+    return save_pretrained(build_network(config), folder / "model", tokenizer=path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_network_writes_from_raw_text(tmp_path: Path, kind: str) -> None:
+    summarizer = Summarizer.from_pretrained(make_folder(kind, tmp_path), config=SHORT)
+    summary = summarizer.summarize(
+        [EXAMPLES / "harbour-bridge"], title="Harbour bridge", max_words=12
+    )
+    assert summary.system == KINDS[kind].get("architecture", "ht")
+    assert summary.model == str(tmp_path / "model")
+    assert count_words(summary.text) <= 12
+    assert 0 < len(summary.paragraphs) <= 24
+    places = {place for p in summary.paragraphs for place in p.places}
+    cited = {(s.document, s.paragraph) for sentence in summary.sentences for s in sentence.sources}
+    assert cited <= {(place.document, place.position) for place in places}
+    again = summarizer.summarize(
+        [EXAMPLES / "harbour-bridge"], title="Harbour bridge", max_words=12
+    )
+    assert again.text == summary.text
+
+
+def test_a_model_still_has_the_extractive_systems(tmp_path: Path) -> None:
+    summarizer = Summarizer.from_pretrained(make_folder("paper ht", tmp_path))
+    assert summarizer.systems == ["ht", "lexrank", "lead"]
+    plain = Summarizer().summarize([EXAMPLES / "harbour-bridge"]).text
+    assert summarizer.summarize([EXAMPLES / "harbour-bridge"], system="lexrank").text == plain
+
+
+def test_a_users_graph_reaches_the_network(tmp_path: Path) -> None:
+    """The same cluster with another graph gives the network another input."""
+    from hiersum.data.example import build_example
+    from hiersum.ranking.similarity import SimilarityRanker
+
+    system = AbstractiveSystem.load(make_folder("paper ht with a graph", tmp_path))
+    documents = (Document.from_paragraphs(["The bridge is open.", "The ferry is closed."]),)
+    cluster = Cluster("ferry", documents, graph=((1.0, 0.25), (0.75, 1.0)))
+    example, chosen = build_example(cluster, system.input_form(SHORT), SimilarityRanker(), SHORT)
+    assert [p.position for p in chosen] == [1, 0], "ranked by the title, and the graph with them"
+    edges = {(row, column): weight for row, column, weight in example.graph}
+    assert edges == {(0, 0): 1, (1, 1): 1, (2, 2): 1, (1, 2): 0.75, (2, 1): 0.25}
+
+
+def test_the_command_line_runs_a_model_folder(tmp_path: Path) -> None:
+    folder = make_folder("hiersumm ht", tmp_path)
+    completed = subprocess.run(
+        [sys.executable, "-m", "hiersum", "summarize", str(EXAMPLES / "harbour-bridge"), "--json",
+         "--model", str(folder), "--set", "decoding.max_length=20", "--set", "decoding.beam_size=2"],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert completed.returncode == 0, completed.stderr
+    record = json.loads(completed.stdout)
+    assert (record["system"], record["model"]) == ("ht", str(folder))
+
+
+def test_a_folder_whose_parts_do_not_fit_is_refused(tmp_path: Path) -> None:
+    folder = make_folder("paper ht", tmp_path)
+    (folder / "tokenizer.model").write_bytes(train_tokenizer(TEXTS, size=150))
+    with pytest.raises(CheckpointError, match="has 150 pieces, but the network knows 200"):
+        AbstractiveSystem.load(folder)
+    (folder / "tokenizer.model").unlink()
+    with pytest.raises(CheckpointError, match=r"has no tokenizer\.model, so it cannot read text"):
+        AbstractiveSystem.load(folder)

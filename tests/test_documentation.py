@@ -1,0 +1,161 @@
+"""The pages say what is so: every command runs, every table is generated, every file is in the tree.
+
+A ```console block holds commands behind `$ `; lines below a command are what it prints. Commands that
+set up a machine are run by tests marked slow, in a clone with nothing in it.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import REPOSITORY
+
+import hiersum
+
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+SET_UP = ("make ", "python3 -m venv", "env/bin/")
+BLOCK = re.compile(r"```(console|python)\n(.*?)```", re.S)
+
+
+def commands(page: Path) -> list[tuple[str, str]]:
+    """Return the commands of a page, each with the output the page shows, if it shows any."""
+    found = []
+    for match in BLOCK.finditer(page.read_text()):
+        if match[1] != "console":
+            continue
+        for part in re.split(r"^\$ ", match[2], flags=re.M)[1:]:
+            command, _, output = part.partition("\n")
+            found.append((command, output))
+    return found
+
+
+EVERYDAY = [
+    pytest.param(command, output, id=f"{page.name}: {command[:60]}")
+    for page in PAGES
+    for command, output in commands(page)
+    if not command.startswith(SET_UP)
+]
+
+
+@pytest.mark.parametrize(("command", "output"), EVERYDAY)
+def test_every_documented_command_runs(command: str, output: str, tmp_path: Path) -> None:
+    shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    completed = subprocess.run(
+        command,
+        shell=True,
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert completed.returncode == 0, completed.stderr
+    if output:
+        assert completed.stdout == output
+
+
+PYTHON = [
+    pytest.param(match[2], id=page.name)
+    for page in PAGES
+    for match in BLOCK.finditer(page.read_text())
+    if match[1] == "python"
+]
+
+
+@pytest.mark.parametrize("code", PYTHON)
+def test_every_documented_program_runs(code: str) -> None:
+    completed = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=120
+    )
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stdout
+
+
+def test_the_tables_are_those_of_results_and_code() -> None:
+    spec = importlib.util.spec_from_file_location("tables", REPOSITORY / "benchmarks" / "tables.py")
+    assert spec is not None
+    assert spec.loader is not None
+    tables = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(tables)
+    for page in tables.PAGES:
+        assert (REPOSITORY / page).read_text() == tables.rendered(page), (
+            f"{page} is out of date; run: python benchmarks/tables.py"
+        )
+
+
+def test_the_tree_in_the_readme_has_every_file() -> None:
+    tree = (REPOSITORY / "README.md").read_text().split("## The tree", 1)[1]
+    listed = set(re.findall(r"^\s+(\w+\.py)\s{2,}\S", tree, flags=re.M))
+    package = REPOSITORY / "src" / "hiersum"
+    files = {path.name for path in package.rglob("*.py") if not path.name.startswith("__")}
+    assert files == listed
+
+
+def test_the_changelog_begins_with_this_version() -> None:
+    changelog = (REPOSITORY / "CHANGELOG.md").read_text()
+    newest = re.search(r"^## \[(.+?)\]", changelog, flags=re.M)
+    assert newest is not None
+    assert newest[1] == hiersum.__version__
+
+
+def test_every_link_between_pages_leads_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_make_lists_its_targets() -> None:
+    completed = subprocess.run(["make", "help"], cwd=REPOSITORY, capture_output=True, text=True)
+    for target in ("demo", "test", "test-slow", "check", "bench"):
+        assert f"make {target} " in completed.stdout
+
+
+def test_ci_runs_what_contributors_run() -> None:
+    script = (REPOSITORY / ".ci" / "run").read_text()
+    assert script.index("make test\n") < script.index("make test-slow")
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone with no environment and no caches, as a new machine would have it."""
+    target = tmp_path / "clone"
+    subprocess.run(["git", "clone", "-q", str(REPOSITORY), str(target)], check=True)
+    return target
+
+
+def run_in_clone(command: str, clone: Path) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH")}
+    return subprocess.run(
+        command,
+        shell=True,
+        cwd=clone,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=1500,
+    )
+
+
+@pytest.mark.slow
+def test_make_demo_works_from_nothing(clone: Path) -> None:
+    completed = run_in_clone("make demo", clone)
+    assert completed.returncode == 0, completed.stderr
+    shown = next(output for _, output in commands(REPOSITORY / "README.md") if output)
+    assert completed.stdout.endswith(shown)
+
+
+@pytest.mark.slow
+def test_pip_alone_is_enough(clone: Path) -> None:
+    steps = [c for c, _ in commands(REPOSITORY / "README.md") if c.startswith(SET_UP[1:])]
+    assert len(steps) == 3
+    completed = run_in_clone(" && ".join(steps), clone)
+    assert completed.returncode == 0, completed.stderr
+    assert "examples/harbour-bridge/1-gazette.txt, paragraph 2" in completed.stdout

@@ -1,0 +1,24 @@
+"""Every error is one tree, and every message has an author."""
+
+from __future__ import annotations
+
+import pytest
+
+from hiersum import errors
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["ConfigError", "InputError", "DataError", "CheckpointError", "MissingDependencyError"],
+)
+def test_one_base_catches_them_all(name: str) -> None:
+    assert issubclass(getattr(errors, name), errors.HiersumError)
+    assert name in (errors.__doc__ or ""), "the tree in the docstring is complete"
+
+
+def test_a_missing_extra_says_what_to_type() -> None:
+    error = errors.MissingDependencyError("discourse graphs", "discourse")
+    assert str(error) == (
+        "discourse graphs needs the extra 'discourse'; "
+        "install it with: pip install 'hiersum[discourse]'"
+    )

@@ -1,0 +1,160 @@
+"""The summarizer from documents to a sourced summary, and what it says it left out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support import EXAMPLES
+
+from hiersum import Cluster, Config, Document, Summarizer, load_config
+from hiersum.errors import CheckpointError, ConfigError, InputError
+from hiersum.text.words import count_words
+
+ENGLISH = (
+    "The harbour bridge reopened on Monday after eleven months of repairs, and it was full of cars."
+)
+GERMAN = (
+    "Die Hafenbrücke wurde am Montag nach elf Monaten Bauzeit wieder für den Verkehr geöffnet. " * 2
+)
+
+
+def make_summarizer(*settings: str) -> Summarizer:
+    return Summarizer(config=load_config(None, settings))
+
+
+def test_texts_documents_and_paths_are_documents() -> None:
+    summary = Summarizer.from_pretrained().summarize(
+        [
+            ENGLISH,
+            Document("Ferries stop running in June, the union says.", "u"),
+            EXAMPLES / "harbour-bridge",
+        ],
+        title="Harbour bridge",
+    )
+    assert len(summary.documents) == 7
+    assert [d.name for d in summary.documents[:2]] == ["document 1", "u"]
+    assert summary.system == "lexrank"
+    assert 0 < count_words(summary.text) <= 120
+    for sentence in summary.sentences:
+        source = sentence.sources[0]
+        assert sentence.text in summary.documents[source.document].text.replace("\n", " ")
+
+
+def test_a_url_is_remembered_by_the_paragraphs() -> None:
+    summary = Summarizer().summarize([EXAMPLES / "harbour-bridge"], title="Harbour bridge")
+    urls = {p.url for p in summary.paragraphs if summary.documents[p.document].url}
+    assert urls == {"https://observer.example/bridge-lane"}
+
+
+def test_many_clusters_are_summarised_in_order() -> None:
+    clusters = [Cluster(title, (Document(ENGLISH),), id=title) for title in "abc"]
+    assert [s.id for s in Summarizer().summarize_many(clusters)] == ["a", "b", "c"]
+
+
+def test_a_document_in_another_language_is_not_read_and_that_is_said() -> None:
+    documents = [Document(ENGLISH * 3, "en.txt"), Document(GERMAN, "de.txt")]
+    summary = Summarizer().summarize(documents)
+    assert [(u.name, u.document) for u in summary.unread] == [("de.txt", 1)]
+    assert "its language is de, not en" in summary.unread[0].reason
+    assert {p.document for p in summary.paragraphs} == {0}
+    everything = make_summarizer("data.language=any").summarize(documents)
+    assert {p.document for p in everything.paragraphs} == {0, 1}
+    german = make_summarizer("data.language=de").summarize(documents)
+    assert {p.document for p in german.paragraphs} == {1}
+
+
+def test_documents_beyond_the_limit_are_said() -> None:
+    summary = make_summarizer("data.max_documents=1").summarize([ENGLISH, ENGLISH + " More.", "c"])
+    assert [u.document for u in summary.unread] == [1, 2]
+    assert "beyond the first 1 documents (data.max_documents)" in summary.unread[0].reason
+
+
+def test_text_beyond_the_limit_is_said() -> None:
+    summary = make_summarizer("data.max_document_characters=120").summarize([ENGLISH * 9])
+    assert summary.unread[0].reason == "only its first 120 characters were read"
+
+
+def test_only_the_best_paragraphs_are_read() -> None:
+    summarizer = make_summarizer("ranker.max_paragraphs=3")
+    summary = summarizer.summarize([EXAMPLES / "harbour-bridge"], title="ferry union")
+    assert len(summary.paragraphs) == 3
+    assert "union" in summary.paragraphs[0].text.lower()
+
+
+@pytest.mark.parametrize("max_words", [1, 5, 30])
+@pytest.mark.parametrize("system", ["lexrank", "lead"])
+def test_the_cap_on_words_holds_however_small(system: str, max_words: int) -> None:
+    summary = Summarizer().summarize(
+        [EXAMPLES / "harbour-bridge"], system=system, max_words=max_words
+    )
+    assert 0 < count_words(summary.text) <= max_words
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"documents": []}, "there are no documents to summarise; give at least one"),
+        ({"documents": [""]}, "there is no text in the documents"),
+        ({"documents": [" \n "]}, "there is no text in the documents"),
+        ({"documents": [3]}, "a document must be text, a Document or a Path, got 3"),
+        ({"documents": ["x y"], "system": "gpt"}, "system 'gpt' is unknown; known: lexrank, lead"),
+        ({"documents": ["x y"], "max_words": 0}, "max-words must be at least 1, got 0"),
+        (
+            {"documents": ["x y"], "title": "t" * 10_000},
+            "the title has 10,000 characters; at most 1,000",
+        ),
+        ({"documents": ["x y"], "focus": "t" * 1_001}, "the focus has 1,001 characters"),
+        ({"documents": [Path("no.txt")]}, "no.txt: no such file"),
+    ],
+)
+def test_what_cannot_be_summarised_is_refused_in_one_sentence(arguments, message) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(InputError, match=message):
+        Summarizer().summarize(**arguments)
+
+
+def test_a_cluster_of_which_nothing_may_be_read_says_why() -> None:
+    with pytest.raises(
+        InputError, match=r"no document could be read; the first, document 1: its language is en"
+    ):
+        make_summarizer("data.language=de").summarize([ENGLISH * 2])
+
+
+def test_an_unknown_language_is_refused_at_once() -> None:
+    with pytest.raises(ConfigError, match="got 'english'"):
+        make_summarizer("data.language=english")
+
+
+def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="no such folder; give a model folder or a hub's"):
+        Summarizer.from_pretrained(tmp_path / "none")
+
+
+def test_a_neural_system_without_a_model_says_what_is_missing() -> None:
+    with pytest.raises(InputError, match="system 'ht' needs a model of its kind; name one with"):
+        Summarizer().summarize([ENGLISH], system="ht")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "大桥周一重新开放，市政府表示。交通在最初几个小时里很少。工程师更换了所有的缆索。" * 3,
+        "הגשר נפתח מחדש ביום שני לאחר אחד עשר חודשים. התנועה הייתה דלילה בשעות הראשונות של היום.",
+        "أعيد فتح الجسر يوم الاثنين بعد أحد عشر شهرا من الإصلاحات. كانت حركة المرور خفيفة.",
+        "สะพานท่าเรือเปิดอีกครั้งในวันจันทร์หลังจากซ่อมแซมเป็นเวลาสิบเอ็ดเดือน " * 3,
+        "\ud800 The bridge \x1b[31m is open\x00 again after a long time of repairs.",
+        "[bold]The bridge[/bold] is [link=x]open[/link] again after all these months.",
+    ],
+    ids=["chinese", "hebrew", "arabic", "thai", "control characters", "markup"],
+)
+def test_any_script_is_summarised(text: str) -> None:
+    summary = Summarizer(config=Config()).summarize([text, text[: len(text) // 2]], max_words=40)
+    assert summary.text.strip()
+    summary.text.encode("utf-8")
+
+
+def test_a_focus_without_a_word_of_the_documents_is_said(caplog: pytest.LogCaptureFixture) -> None:
+    Summarizer().summarize([ENGLISH], focus="bridge")
+    assert caplog.text == ""
+    Summarizer().summarize([ENGLISH], focus="zeppelin")
+    assert "no document has a word of the focus 'zeppelin', so it changes nothing" in caplog.text

@@ -1,0 +1,97 @@
+"""Files and folders are read as documents; a named file must be readable, a folder as far as it goes."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hiersum.config import DataConfig
+from hiersum.errors import InputError
+from hiersum.text.documents import read_document, read_documents
+
+PROSE = "The harbour bridge reopened on Monday after eleven months of repairs."
+Write = Callable[..., Path]
+CONFIG = DataConfig()
+
+
+def test_a_folder_is_read_in_a_fixed_order_without_hidden_files(
+    write: Write, tmp_path: Path
+) -> None:
+    for name in ("b.txt", "a.md", "sub/c.html", ".hidden.txt", ".git/x.txt"):
+        write(name, PROSE)
+    documents, unread = read_documents([tmp_path], CONFIG)
+    assert [Path(d.name).name for d in documents] == ["a.md", "b.txt", "c.html"]
+    assert unread == []
+
+
+def test_what_a_folder_holds_besides_is_named_with_its_reason(write: Write, tmp_path: Path) -> None:
+    write("a.txt", PROSE)
+    write("b.png", b"\x89PNG\r\n")
+    write("c.txt", "")
+    documents, unread = read_documents([tmp_path], CONFIG)
+    assert len(documents) == 1
+    assert [(Path(u.name).name, u.reason) for u in unread] == [
+        ("b.png", "this is an image; hiersum reads text only"),
+        ("c.txt", "the file is empty"),
+    ]
+
+
+def test_a_file_named_twice_is_read_once(write: Write, tmp_path: Path) -> None:
+    path = write("a.txt", PROSE)
+    assert len(read_documents([path, path, tmp_path], CONFIG)[0]) == 1
+
+
+def test_standard_input_is_a_document(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PROSE.encode())))
+    document, _ = read_document(Path("-"), CONFIG)
+    assert (document.name, document.text) == ("standard input", PROSE)
+
+
+def test_only_the_beginning_of_a_long_document_is_read_and_that_is_said(write: Write) -> None:
+    path = write("long.txt", "One line of text.\n" * 100)
+    documents, unread = read_documents([path], DataConfig(max_document_characters=200))
+    assert len(documents[0].text) <= 200
+    assert "only its first 200 characters were read" in unread[0].reason
+    assert unread[0].document == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.txt", "", r"a\.txt: the file is empty"),
+        ("a.txt", " \n\t ", r"a\.txt: there is no text in it"),
+        ("a.txt", "...", r"a\.txt: there is no text in it"),
+        ("a.bin", bytes(range(256)), r"a\.bin: looks like a binary file"),
+    ],
+)
+def test_a_named_file_must_be_readable(
+    write: Write, name: str, content: str | bytes, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        read_documents([write(name, content)], CONFIG)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"no\.txt: no such file"):
+        read_documents([tmp_path / "no.txt"], CONFIG)
+
+
+def test_a_name_that_is_no_path_is_refused() -> None:
+    with pytest.raises(InputError, match="cannot be read"):
+        read_documents([Path("a\0b")], CONFIG)
+
+
+def test_a_folder_with_nothing_says_what_belongs_there(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"nothing to read in it; put files of these kinds there"):
+        read_documents([tmp_path], CONFIG)
+
+
+def test_a_folder_with_nothing_readable_says_why(write: Write, tmp_path: Path) -> None:
+    write("a.png", b"\x89PNG")
+    write("b.txt", "")
+    with pytest.raises(InputError, match=r"none of 2 files could be read; the first, .*an image"):
+        read_documents([tmp_path], CONFIG)

@@ -1,0 +1,87 @@
+"""Near duplicates hold to comparing every pair; clones to counting bigrams by hand."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from hiersum.text.duplicates import is_clone, merge_duplicates, remove_clones
+from hiersum.text.words import find_numbers, split_words
+from hiersum.types import Cluster, Document, Paragraph, Place
+
+WORDS = [f"word{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(400)]
+
+
+def jaccard(left: str, right: str) -> float:
+    a, b = (
+        set(zip(words, words[1:], words[2:])) for words in (split_words(left), split_words(right))
+    )
+    return len(a & b) / len(a | b)
+
+
+def test_near_duplicates_equal_those_found_by_comparing_every_pair() -> None:
+    """Texts with few changes, many changes, and none; the slow exact way is the truth."""
+    generator = random.Random(1)
+    texts = []
+    for _ in range(40):
+        words = generator.choices(WORDS, k=60)
+        texts.append(" ".join(words))
+        for num_changes in (1, 2, 4, 9):
+            changed = list(words)
+            for place in generator.sample(range(60), num_changes):
+                changed[place] = generator.choice(WORDS)
+            texts.append(" ".join(changed))
+    kept: list[str] = []
+    for text in texts:
+        if not any(jaccard(text, other) >= 0.8 for other in kept):
+            kept.append(text)
+    merged = merge_duplicates([Paragraph(t, 0, i) for i, t in enumerate(texts)], near=0.8)
+    assert [p.text for p in merged] == kept
+    places = sorted(place.position for p in merged for place in p.places)
+    assert places == list(range(len(texts))), "no place is lost or doubled"
+
+
+def test_a_different_number_is_news_and_not_a_copy() -> None:
+    text = " ".join(WORDS[:60])
+    paragraphs = [
+        Paragraph(f"{text} {number}", n, 0) for n, number in enumerate(("12", "15", "12"))
+    ]
+    merged = merge_duplicates(paragraphs, near=0.8)
+    assert [find_numbers(p.text) for p in merged] == [{"12"}, {"15"}]
+    assert merged[0].also_in == (Place(2, 0),)
+
+
+def test_case_and_punctuation_do_not_make_a_difference() -> None:
+    paragraphs = [Paragraph("The bridge, is open.", 0, 0), Paragraph("the bridge is open", 1, 0)]
+    assert len(merge_duplicates(paragraphs, near=1)) == 1
+
+
+def test_near_duplicates_stay_apart_when_only_copies_are_wanted() -> None:
+    texts = [" ".join(WORDS[:60]), " ".join([*WORDS[:59], "other"])]
+    paragraphs = [Paragraph(text, n, 0) for n, text in enumerate(texts)]
+    assert len(merge_duplicates(paragraphs, near=1)) == 2
+    assert len(merge_duplicates(paragraphs, near=0.8)) == 1
+
+
+@pytest.mark.parametrize(("num_words", "clone"), [(9, False), (10, True)])
+def test_a_clone_has_more_than_four_fifths_of_the_targets_bigrams(
+    num_words: int, clone: bool
+) -> None:
+    """Eleven words have ten bigrams: nine words in common are eight of them, which is not more."""
+    target = WORDS[:11]
+    assert is_clone([" ".join(target[:num_words])], " ".join(target), recall=0.8) == [clone]
+
+
+def test_clones_are_removed_and_counted() -> None:
+    target = " ".join(WORDS[:20])
+    other = " ".join(WORDS[30:50])
+    cluster = Cluster("t", (Document(f"{target}\n{other}", "a", "u"),), target)
+    cleaned, number = remove_clones(cluster, [[target, other]], recall=0.8)
+    assert number == 1
+    assert cleaned.documents == (Document.from_paragraphs([other], "a", "u"),)
+
+
+def test_a_cluster_without_a_target_has_no_clones() -> None:
+    cluster = Cluster("t", (Document("text"),))
+    assert remove_clones(cluster, [["text"]], recall=0.8) == (cluster, 0)

@@ -1,0 +1,70 @@
+"""Text of any encoding is read; binary data is refused."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hiersum.errors import InputError
+from hiersum.text.encodings import clean_text, decode_text
+
+GERMAN = "Die Brücke über den Hafen wurde für öffentlichen Verkehr geöffnet.\n" * 5
+RUSSIAN = "Мост через гавань снова открыт.\n" * 5  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (GERMAN, "utf-8"),
+        (GERMAN, "utf-8-sig"),
+        (GERMAN, "utf-16"),
+        (GERMAN, "utf-16-le"),
+        (GERMAN, "utf-16-be"),
+        (GERMAN, "utf-32"),
+        (GERMAN, "cp1252"),
+        (RUSSIAN, "cp1251"),
+        (RUSSIAN, "koi8-r"),
+        (RUSSIAN, "utf-8"),
+    ],
+)
+def test_the_encoding_is_found(text: str, encoding: str) -> None:
+    assert decode_text(text.encode(encoding), "a.txt") == text
+
+
+def test_lines_of_two_encodings_are_read_each_in_its_own() -> None:
+    data = "Café one.\n".encode() + "Café two.\n".encode("cp1252")
+    assert decode_text(data, "a.txt") == "Café one.\nCafé two.\n"
+
+
+def test_a_character_cut_in_two_at_the_limit_is_left_out() -> None:
+    data = "Straße ü".encode()[:-1]
+    assert decode_text(data, "a.txt", is_cut=True) == "Straße "
+
+
+@pytest.mark.parametrize(
+    "data",
+    [bytes(range(256)) * 20, b"\x00\x01\x02" * 100, os.urandom(5000), b"\x7fELF" + bytes(64)],
+)
+def test_binary_data_is_refused(data: bytes) -> None:
+    with pytest.raises(InputError, match=r"a\.bin: looks like a binary file, not text; give \.txt"):
+        decode_text(data, "a.bin")
+
+
+def test_a_stray_nul_does_not_make_text_binary() -> None:
+    assert decode_text(
+        b"One word\x00 and another, and so on until the text has an end at last. " * 9, "a.txt"
+    ).startswith("One word and")
+
+
+def test_what_no_reader_should_see_is_dropped() -> None:
+    assert clean_text("a\x1b[31mb\x00\ud800c\u200bd\r\ne\u2028f\tg\u00a0h") == "a[31mbcd\ne\nf g h"
+
+
+@given(st.text())
+def test_clean_text_can_be_written_and_is_clean_already(text: str) -> None:
+    cleaned = clean_text(text)
+    cleaned.encode("utf-8")
+    assert clean_text(cleaned) == cleaned

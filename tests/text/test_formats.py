@@ -1,0 +1,167 @@
+"""Files of every kind give their prose; damaged ones give one sentence."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import zipfile
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support import make_docx, make_pdf
+
+from hiersum.errors import InputError
+from hiersum.text.formats import extract_text
+
+PROSE = "The harbour bridge reopened on Monday after eleven months of repairs, the city said."
+MORE = "Engineers replaced 212 cables and strengthened the eastern tower of the bridge."
+HTML = f"""<!doctype html><html><head><title>News</title><meta charset="utf-8">
+<link rel="canonical" href="https://news.example/bridge"></head><body>
+<nav><ul><li><a href="/">Home</a></li><li><a href="/sport">Sport section</a></li></ul></nav>
+<div id="cookie-banner"><p>We use cookies to make this page better for you.</p></div>
+<article><h1>Bridge</h1><p>{PROSE}</p><p>{MORE} {PROSE}</p><p>{MORE}</p></article>
+<footer>All rights reserved.</footer><script>var x = "tracker";</script></body></html>"""
+KINDS = {
+    "text": (f"{PROSE}\n{MORE}".encode(), ".txt"),
+    "markdown": (f"# Bridge\n\n*{PROSE}*\n\n- [{MORE}](https://x.example)\n".encode(), ".md"),
+    "html": (HTML.encode(), ".html"),
+    "pdf": (make_pdf([[PROSE], [MORE]]), ".pdf"),
+    "docx": (make_docx([PROSE], [[MORE, "x"]]), ".docx"),
+}
+
+
+def extract(data: bytes, suffix: str = "", limit: int = 1_000_000) -> str:
+    return extract_text(data, "file", suffix, max_characters=limit).text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+def test_the_prose_of_every_kind_is_found(kind: str, packed: bool) -> None:
+    data, suffix = KINDS[kind]
+    text = extract(gzip.compress(data) if packed else data, suffix)
+    assert PROSE in text
+    assert MORE in text
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "markdown"])
+def test_the_content_tells_the_kind_when_the_name_does_not(kind: str) -> None:
+    assert PROSE in extract(KINDS[kind][0], "")
+
+
+def test_menus_banners_and_scripts_are_left_out_of_a_page() -> None:
+    text = extract(HTML.encode(), ".html")
+    assert not any(word in text for word in ("Sport", "cookies", "rights reserved", "tracker"))
+
+
+def test_a_page_names_its_address() -> None:
+    page = extract_text(HTML.encode(), "p", ".html", max_characters=10_000)
+    assert page.url == "https://news.example/bridge"
+
+
+def test_a_page_in_a_declared_encoding_is_read_in_it() -> None:
+    page = HTML.replace("utf-8", "windows-1251").replace("city", "город")
+    assert "город" in extract(page.encode("cp1251"), ".html")
+
+
+def test_a_short_page_is_read_whole() -> None:
+    assert extract(b"<p>Bridge open.</p><script>no()</script>", ".html").strip() == "Bridge open."
+
+
+def test_code_images_and_front_matter_are_left_out_of_markdown() -> None:
+    text = extract(
+        b"---\ntitle: x\n---\nOne `two`\nthree.\n\n```\ncode\n```\n![pic](a.png)\n", ".md"
+    )
+    assert text.split() == ["One", "two", "three."]
+
+
+@pytest.mark.parametrize("kind", ["text", "html", "pdf", "docx"])
+def test_text_beyond_the_limit_is_left_unread_and_said(kind: str) -> None:
+    data, suffix = KINDS[kind]
+    result = extract_text(data, "file", suffix, max_characters=90)
+    assert result.is_cut
+    assert 0 < len(result.text) <= 90
+
+
+def test_a_small_archive_of_much_text_stays_within_the_limit() -> None:
+    bomb = gzip.compress(b"The bridge is open. " * 5_000_000)
+    result = extract_text(bomb, "file", ".txt", max_characters=100_000)
+    assert result.is_cut
+    assert len(result.text) <= 100_000
+
+
+def make_zip(entries: dict[str, bytes]) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (gzip.compress(b"text " * 99)[:-9], r"file: damaged gzip file"),
+        (b"\x1f\x8b" + b"junk" * 9, r"file: damaged gzip file"),
+        (b"%PDF-1.4\nnothing", r"file: damaged PDF"),
+        (make_pdf([[PROSE]])[:300], r"file: damaged PDF"),
+        (make_docx([PROSE])[:900], r"file: damaged Word file"),
+        (make_zip({"word/document.xml": b"<broken"}), r"file: damaged Word file"),
+        (make_zip({"a.txt": b"text"}), r"file: this is a zip archive but not a \.docx file"),
+        (
+            make_zip({"word/document.xml": b" " * 9_000_000}),
+            r"file: the Word file unpacks to more than 200 times its size",
+        ),
+        (b"\xd0\xcf\x11\xe0" + bytes(99), r"file: this is an old Microsoft Office file; save it as"),
+        (b"{\\rtf1 text}", r"file: this is a rich text file"),
+        (b"\x89PNG\r\n", r"file: this is an image; hiersum reads text only"),
+        (b"PAR1xxxx", r"file: this is a Parquet file; name it \.parquet"),
+        (bytes(range(256)), r"file: looks like a binary file"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_refused_in_one_sentence(data: bytes, message: str) -> None:
+    with pytest.raises(InputError, match=message) as caught:
+        extract(data)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_locked_pdf_is_named_as_such() -> None:
+    import pypdf
+
+    writer = pypdf.PdfWriter(io.BytesIO(make_pdf([[PROSE]])))
+    writer.encrypt("secret", algorithm="RC4-128")
+    file = io.BytesIO()
+    writer.write(file)
+    with pytest.raises(InputError, match="locked with a password; save it without one"):
+        extract(file.getvalue())
+
+
+SUFFIXES = st.sampled_from(["", ".txt", ".md", ".html", ".pdf", ".docx"])
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.binary(max_size=400) | st.text(max_size=300).map(str.encode), SUFFIXES)
+def test_no_bytes_raise_anything_but_our_errors(data: bytes, suffix: str) -> None:
+    try:
+        text = extract(data, suffix, limit=1_000)
+    except InputError as error:
+        assert "\n" not in str(error)
+    else:
+        assert len(text) <= 1_000
+        text.encode("utf-8")
+
+
+@settings(max_examples=120, deadline=None)
+@given(st.sampled_from(sorted(KINDS)), st.data())
+def test_no_damage_to_a_good_file_raises_anything_but_our_errors(
+    kind: str, data: st.DataObject
+) -> None:
+    content, suffix = KINDS[kind]
+    damaged = bytearray(content)
+    for _ in range(data.draw(st.integers(1, 8))):
+        damaged[data.draw(st.integers(0, len(damaged) - 1))] = data.draw(st.integers(0, 255))
+    cut = data.draw(st.integers(0, len(damaged)))
+    try:
+        extract(bytes(damaged[:cut]) or b" ", suffix)
+    except InputError as error:
+        assert "\n" not in str(error)

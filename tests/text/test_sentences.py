@@ -1,0 +1,49 @@
+"""Sentence ends, held to cases marked by hand."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hiersum.text.sentences import ends_sentence, split_sentences
+
+CASES = [
+    ["Dr. J. R. Smith met Mr. Jones in the U.S.", "The talks lasted 4.5 hours."],
+    ['"It is over."', "He left at 5 p.m.", "The end."],
+    ["Is it?", "Yes!", "See No. 12 and Fig. 3.", "He said no.", "Then he left."],
+    ["It cost e.g. five crowns, i.e. much.", "Apple Inc. sells phones."],
+    ["He was born in 1990.", "12 people came.", "(They left.)", "Nobody stayed ... at all."],
+    ["Vitamin C.", "The rest is water."],
+    ["No full stop here"],
+]
+
+
+@pytest.mark.parametrize("sentences", CASES, ids=lambda sentences: sentences[0][:20])
+def test_sentences_come_apart_where_a_person_would_part_them(sentences: list[str]) -> None:
+    assert split_sentences(" ".join(sentences)) == sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("桥重新开放。交通很少！好吗？", 3),
+        ("הגשר נפתח. סוף הדרך.", 2),
+        ("यह वाक्य है। यह दूसरा है।", 2),
+        ("هل هذا جسر؟ نعم هو جسر.", 2),
+    ],
+)  # fmt: skip
+def test_other_scripts_have_sentences_too(text: str, number: int) -> None:
+    assert len(split_sentences(text)) == number
+
+
+@given(st.text(max_size=300))
+def test_no_character_but_space_is_lost(text: str) -> None:
+    assert "".join("".join(split_sentences(text)).split()) == "".join(text.split())
+
+
+def test_ends_of_sentences() -> None:
+    assert ends_sentence('He said "no."')
+    assert ends_sentence("开放。")
+    assert not ends_sentence("A heading")
+    assert not ends_sentence("")

@@ -1,0 +1,47 @@
+"""Words are counted, cut and found alike in every script."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hiersum.text.words import count_words, cut_words, find_numbers, split_every, split_words
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The bridge isn't open.", ["the", "bridge", "isn't", "open"]),
+        ("1,200.5 people (4.5 %)", ["1,200.5", "people", "4.5"]),
+        ("大桥开放", ["大", "桥", "开", "放"]),
+        ("l\u2019eau naïve", ["l\u2019eau", "naïve"]),
+        ("הגשר נפתח", ["הגשר", "נפתח"]),
+        ("... -- !", []),
+    ],
+)  # fmt: skip
+def test_words_of_many_scripts(text: str, words: list[str]) -> None:
+    assert split_words(text) == words
+    assert count_words(text) == len(words)
+
+
+@given(st.text(max_size=300), st.integers(1, 20))
+def test_a_cut_text_has_at_most_that_many_words_and_is_a_beginning(text: str, limit: int) -> None:
+    cut = cut_words(text, limit)
+    assert count_words(cut) == min(limit, count_words(text))
+    assert text.strip().startswith(cut)
+
+
+@given(st.text(max_size=300), st.integers(1, 20))
+def test_pieces_of_a_text_hold_all_its_words(text: str, size: int) -> None:
+    pieces = list(split_every(text, size))
+    assert [word for piece in pieces for word in split_words(piece)] == split_words(text)
+    assert all(count_words(piece) <= size for piece in pieces)
+
+
+def test_long_texts_are_counted_like_short_ones() -> None:
+    assert count_words("word " * 50_000) == 50_000
+
+
+def test_numbers_are_compared_without_commas() -> None:
+    assert find_numbers("1,200 of 1200 in 1999, or 4.5") == {"1200", "1999", "4.5"}

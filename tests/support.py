@@ -85,3 +85,8 @@ def _find(variable: str, folder: str, parts: tuple[str, ...]) -> Path:
     if os.environ.get("CI"):
         pytest.fail(f"CI must not skip: {reason}")
     pytest.skip(reason)
+
+
+def without_bytes(value: object) -> str | None:
+    """Name a test's parameter, but never by bytes that may change from run to run."""
+    return "bytes" if isinstance(value, bytes) else None

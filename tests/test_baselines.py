@@ -79,11 +79,17 @@ def test_a_sentence_longer_than_the_limit_is_still_offered() -> None:
     assert len(lexrank(make_task(3), READER)) == 1
 
 
-def test_sentences_that_lean_on_others_are_taken_last() -> None:
+def test_a_sentence_that_leans_on_another_is_taken_only_with_it() -> None:
     texts = [
-        "It also cost four million crowns in the end.",
-        "Repairs cost four million crowns in the end.",
+        "The old ferry sank in the storm near the harbour. It was never raised from the ground.",
+        "Repairs of the bridge cost four million crowns in the end.",
     ]
     paragraphs = [Paragraph(text, 0, n) for n, text in enumerate(texts)]
-    sentences = lexrank(Task("", "", paragraphs, [0, 1], 10), READER)
-    assert joined(sentences) == texts[1]
+    sentences = lexrank(Task("never raised ground", "", paragraphs, [0, 1], 12), READER)
+    assert "It was never raised" not in joined(sentences)
+
+
+def test_where_everything_has_room_everything_is_told() -> None:
+    text = "The bridge is open. It was closed for a year. Why? Nobody knows."
+    sentences = lexrank(Task("", "", [Paragraph(text, 0, 0)], [0], 120), READER)
+    assert joined(sentences) == text

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support import EXAMPLES, make_docx, make_pdf
+from support import EXAMPLES, make_docx, make_pdf, without_bytes
 
 import hiersum
 from hiersum.text.words import count_words
@@ -61,7 +61,7 @@ def test_json_is_one_result_line() -> None:
     completed = run("summarize", BRIDGE, "--json", "--max-words", 50, "--system", "lead")
     record = json.loads(completed.stdout)
     assert list(record) == [
-        "id", "title", "summary", "sentences", "unread", "system", "model", "seconds"
+        "id", "title", "summary", "sentences", "documents", "unread", "system", "model", "seconds"
     ]  # fmt: skip
     assert record["system"] == "lead"
     assert 0 < count_words(record["summary"]) <= 50
@@ -90,7 +90,7 @@ def test_what_was_not_read_is_said_on_stderr(write: Write, tmp_path: Path) -> No
     completed = run("summarize", tmp_path / "d")
     assert completed.returncode == 0
     assert "note: " in completed.stderr
-    assert "c.png: this is an image" in completed.stderr
+    assert "c.png: not a kind that is read in folders" in completed.stderr
     assert "b.txt: its language is de, not en" in completed.stderr
 
 
@@ -113,8 +113,36 @@ def test_a_corpus_is_summarised_to_a_file_and_bad_clusters_are_counted(
     completed = run("summarize", "--input", path, "--output", output, "--skip-bad")
     assert completed.returncode == 0
     assert [json.loads(line)["id"] for line in output.read_text().splitlines()] == ["a"]
-    assert "1 clusters summarised; 2 skipped" in completed.stderr
+    assert "c.jsonl: clusters used: 1; 2 skipped" in completed.stderr
+    assert "cluster c.jsonl:3: there is no text in the documents" in completed.stderr
     assert sorted(p.name for p in tmp_path.iterdir()) == ["c.jsonl", "out.jsonl"]
+
+
+def test_results_never_cost_the_user_a_file(write: Write, tmp_path: Path) -> None:
+    path = write("c.jsonl", json.dumps({"documents": [PROSE]}))
+    for output, sentence in (
+        (path, "is the input too; give the results another name"),
+        (tmp_path, "is a folder; give the results a file name"),
+        (tmp_path / "x.parquet", "results are JSON Lines; give a name that ends in .jsonl"),
+        (tmp_path / "no" / "x.jsonl", "make its folder first"),
+    ):
+        assert_refused(run("summarize", "--input", path, "--output", output), sentence)
+    assert json.loads(path.read_text())["documents"] == [PROSE]
+
+
+def test_a_terminal_of_few_letters_and_a_full_disk_are_no_bugs(write: Write) -> None:
+    path = write("a.txt", "Die Brücke über den Hafen ist wieder offen, sagte die Stadt.")
+    assert "Br?cke" in run("summarize", path, PYTHONIOENCODING="ascii").stdout
+    command = f'"{sys.executable}" -m hiersum summarize "{path}" > /dev/full'
+    completed = subprocess.run(["bash", "-c", command], capture_output=True, timeout=60)
+    assert completed.returncode == 2
+    assert completed.stderr == b"error: standard output: No space left on device\n"
+
+
+def test_markdown_from_standard_input_is_read_as_such() -> None:
+    text = b"# News\n\nThe **bridge** is [open](https://a.example) again after all these months.\n"
+    completed = run("summarize", "-", stdin=text)
+    assert "The bridge is open again after all these months." in completed.stdout
 
 
 def test_settings_come_from_a_file_and_from_the_command(write: Write) -> None:
@@ -157,13 +185,14 @@ def test_info_describes_a_corpus_with_its_clones(write: Write) -> None:
         ("a.bin", bytes(range(256)) * 9, "a.bin: looks like a binary file"),
         ("a.pdf", make_pdf([[PROSE]])[:400], "a.pdf: damaged PDF"),
         ("a.docx", make_docx([PROSE])[:2000], "a.docx: damaged Word file"),
-        ("a.txt.gz", gzip.compress(PROSE.encode())[:30], "a.txt.gz: damaged gzip file"),
+        ("a.txt.gz", gzip.compress(PROSE.encode(), mtime=0)[:30], "a.txt.gz: damaged gzip file"),
         ("a.parquet", b"PAR1" + bytes(30), "a.parquet: damaged Parquet file"),
         ("a.jsonl", '{"documents": []}', "a.jsonl:1: a cluster without documents"),
         ("a.jsonl", '{"documents": [" "]}', "there is no text in the documents"),
         ("a.json", "[", "a.json: not valid JSON"),
         ("a.jsonl", "\n", "a.jsonl: there are no clusters in it"),
     ],
+    ids=without_bytes,
 )  # fmt: skip
 def test_a_bad_file_gives_one_sentence(
     write: Write, name: str, content: bytes, sentence: str
@@ -178,11 +207,17 @@ def test_a_bad_file_gives_one_sentence(
         (["summarize", "no-such-file.txt"], "no-such-file.txt: no such file"),
         (["summarize", BRIDGE, "--title", "t" * 10_000], "the title has 10,000 characters"),
         (["summarize", BRIDGE, "--system", "gpt"], "system 'gpt' is unknown; known: lexrank, lead"),
-        (["summarize", BRIDGE, "--max-words", "0"], "max-words must be at least 1, got 0"),
+        (
+            ["summarize", BRIDGE, "--max-words", "0"],
+            "max-words must be a number from 1 to 1,000,000, got 0",
+        ),
         (["summarize", BRIDGE, "--max-words", "many"], "--max-words"),
         (["summarize", BRIDGE, "--set", "data.langage=en"], "did you mean data.language?"),
         (["summarize", BRIDGE, "--config", "no.toml"], "no.toml: cannot be read"),
-        (["summarize", BRIDGE, "--output", "x"], "--output goes with --input"),
+        (["summarize", BRIDGE, "--output", "x"], "to keep this summary, write: > x"),
+        (["summarize", BRIDGE, "--corpus", "wcep"], "--corpus wcep goes with clusters"),
+        (["summarize", ""], "a file name is empty"),
+        (["summarize", BRIDGE, "--model", "no/such/model"], "no/such/model: no such folder"),
         (["summarize", BRIDGE, "--input", "x"], "leave out FILES and --title"),
         (["summarize", "--input", "no.jsonl"], "no.jsonl: no such file"),
         (["summarize", "--input", BRIDGE, "--corpus", "x"], "corpus kind 'x' is unknown"),
@@ -190,6 +225,9 @@ def test_a_bad_file_gives_one_sentence(
         (["summarize", BRIDGE, "--nonsense"], "No such option: --nonsense"),
         (["frobnicate"], "No such command 'frobnicate'"),
         (["info", "no.jsonl"], "no.jsonl: no such file"),
+        (["info", "nothing"], "nothing: no such file"),
+        (["convert", "released", "no.pt", "--out", "x"], "no.pt"),
+        (["convert", "t5", "no/such/folder", "--out", "x"], "no/such/folder"),
     ],
 )
 def test_a_bad_call_gives_one_sentence(arguments: list[str], sentence: str) -> None:
@@ -210,10 +248,12 @@ def test_markup_and_control_codes_in_a_document_are_only_text(write: Write) -> N
 
 def test_a_reader_that_goes_away_is_no_error(write: Write) -> None:
     path = write("c.jsonl", "\n".join([json.dumps({"documents": [PROSE]})] * 3000))
-    command = f'"{sys.executable}" -m hiersum summarize "{path}" --json | head -n 1'
-    completed = subprocess.run(command, shell=True, capture_output=True, timeout=120)
+    command = (
+        f'set -o pipefail; "{sys.executable}" -m hiersum summarize "{path}" --json | head -n 1'
+    )
+    completed = subprocess.run(["bash", "-c", command], capture_output=True, timeout=120)
     assert completed.stdout.count(b"\n") == 1
-    assert completed.stderr == b""
+    assert (completed.returncode, completed.stderr) == (0, b"")
 
 
 def test_summarising_does_not_wait_for_torch() -> None:
@@ -224,3 +264,14 @@ def test_summarising_does_not_wait_for_torch() -> None:
         "sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_a_released_checkpoint_is_converted(tmp_path: Path) -> None:
+    checkpoint = Path(__file__).parent / "fixtures" / "released" / "tiny-2dec.pt"
+    completed = run("convert", "released", checkpoint, "--out", tmp_path / "model")
+    assert completed.returncode == 0, completed.stderr
+    assert completed.stdout == f"{tmp_path / 'model'}\n"
+    assert json.loads((tmp_path / "model" / "config.json").read_text())["profile"] == "hiersumm"
+    assert_refused(
+        run("summarize", BRIDGE, "--model", tmp_path / "model"), "has no tokenizer.model"
+    )

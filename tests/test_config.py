@@ -51,6 +51,10 @@ def test_every_field_has_a_default_and_a_docstring_beneath_it() -> None:
         ("data.max_documents=true", "data.max_documents must be int, got True"),
         ("data.max_documents=2.5", "data.max_documents must be int, got 2.5"),
         ("data.max_documents=0", "data.max_documents must be at least 1, got 0"),
+        (
+            "data.max_documents=99999999999999999999",
+            "data.max_documents must be at most 1,000,000,000",
+        ),
         ("data.near_duplicate=1.5", "data.near_duplicate must be between 0 and 1, got 1.5"),
         ("data.near_duplicate=nan", "data.near_duplicate must be between 0 and 1, got nan"),
         ("data.max_paragraph_words=5", r"data.max_paragraph_words \(5\) must be at least twice"),
@@ -70,6 +74,8 @@ def test_an_override_that_does_not_fit_is_refused_by_name(override: str, message
     [
         ("data = 3", "data is a section, but got the value 3"),
         ("[data", "not valid TOML"),
+        ("x = " + "9" * 5000, "not valid TOML"),
+        ("x = " + "[" * 5000, "not valid TOML"),
         (b"\xff\xfe\x00", "not UTF-8 text"),
     ],
 )

@@ -9,6 +9,7 @@ from support import EXAMPLES
 
 from hiersum import Cluster, Config, Document, Summarizer, load_config
 from hiersum.errors import CheckpointError, ConfigError, InputError
+from hiersum.text.paragraphs import split_document
 from hiersum.text.words import count_words
 
 ENGLISH = (
@@ -72,7 +73,34 @@ def test_documents_beyond_the_limit_are_said() -> None:
 
 def test_text_beyond_the_limit_is_said() -> None:
     summary = make_summarizer("data.max_document_characters=120").summarize([ENGLISH * 9])
-    assert summary.unread[0].reason == "only its first 120 characters were read"
+    reason = "only its first 120 characters were read (data.max_document_characters)"
+    assert summary.unread[0].reason == reason
+
+
+def test_sources_point_into_the_text_that_was_read() -> None:
+    """Line ends of every kind, given paragraphs, control characters: the place holds the sentence."""
+    text = "A heading\u2028The bridge is open again.\r\nThe ferry\x00 is closed for good.\rNobody cared."
+    given = Document.from_paragraphs(["The \x1b[31mtunnel is full of water again.", "x" * 10])
+    summary = make_summarizer("data.language=any").summarize([text, given])
+    for sentence in summary.sentences:
+        for source in sentence.sources:
+            document = summary.documents[source.document]
+            assert sentence.text in split_document(document, 160)[source.paragraph]
+    assert "\x1b" not in summary.text
+    assert "The ferry is closed for good." in summary.text
+
+
+def test_a_huge_given_paragraph_is_summarised_in_bounded_memory() -> None:
+    text = " ".join(f"Sentence number {n} tells of the bridge." for n in range(60_000))
+    summary = Summarizer().summarize([Document.from_paragraphs([text])], title="bridge")
+    assert 0 < count_words(summary.text) <= 120
+
+
+def test_documents_of_which_nothing_was_read_are_said() -> None:
+    texts = [f"The bridge number {n} was built by people of the old town." for n in range(9)]
+    summary = make_summarizer("ranker.max_paragraphs=4").summarize(texts)
+    assert len(summary.unread) == 5
+    assert {u.reason for u in summary.unread} == {"none of its paragraphs was needed"}
 
 
 def test_only_the_best_paragraphs_are_read() -> None:
@@ -80,6 +108,21 @@ def test_only_the_best_paragraphs_are_read() -> None:
     summary = summarizer.summarize([EXAMPLES / "harbour-bridge"], title="ferry union")
     assert len(summary.paragraphs) == 3
     assert "union" in summary.paragraphs[0].text.lower()
+
+
+def test_a_near_copy_is_cited_only_for_sentences_it_has() -> None:
+    """Two documents differ in one word of one sentence: that sentence has one source."""
+    first = (
+        "The harbour bridge reopened to all traffic on Monday morning after many months of work. "
+    )
+    rest = "The council {} the plan for the new ferry on the same day, and the mayor agreed to it."
+    extra = "Buses, cars and bicycles crossed in a long line, and the crowd cheered them from the shore."
+    documents = [f"{first}{rest.format(verb)} {extra}" for verb in ("approved", "rejected")]
+    summary = make_summarizer("data.near_duplicate=0.6").summarize(documents)
+    assert len(summary.paragraphs) == 1
+    sources = {s.text.split()[2]: len(s.sources) for s in summary.sentences}
+    assert sources["bridge"] == 2
+    assert sources["approved"] == 1
 
 
 @pytest.mark.parametrize("max_words", [1, 5, 30])
@@ -97,9 +140,17 @@ def test_the_cap_on_words_holds_however_small(system: str, max_words: int) -> No
         ({"documents": []}, "there are no documents to summarise; give at least one"),
         ({"documents": [""]}, "there is no text in the documents"),
         ({"documents": [" \n "]}, "there is no text in the documents"),
+        (
+            {"documents": ["x y"], "max_words": 2.5},
+            "max-words must be a number from 1 to .* got 2.5",
+        ),
+        ({"documents": None}, "documents must be a list of texts or paths, got None"),
         ({"documents": [3]}, "a document must be text, a Document or a Path, got 3"),
         ({"documents": ["x y"], "system": "gpt"}, "system 'gpt' is unknown; known: lexrank, lead"),
-        ({"documents": ["x y"], "max_words": 0}, "max-words must be at least 1, got 0"),
+        (
+            {"documents": ["x y"], "max_words": 0},
+            "max-words must be a number from 1 to 1,000,000, got 0",
+        ),
         (
             {"documents": ["x y"], "title": "t" * 10_000},
             "the title has 10,000 characters; at most 1,000",

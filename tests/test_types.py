@@ -43,6 +43,7 @@ def test_a_result_line_has_the_pinned_fields() -> None:
             },
             {"text": "Two.", "sources": [], "unsupported": []},
         ],
+        "documents": [{"name": "a.txt", "url": ""}],
         "unread": [{"name": "b.txt", "reason": "too long", "document": 1}],
         "system": "lexrank",
         "model": None,

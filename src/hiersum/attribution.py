@@ -1,7 +1,8 @@
 """Which source paragraphs support which sentence of a summary.
 
 A paragraph's support is the share of the sentence's words that it has, each word weighed by how rare it
-is in the cluster, so that names and numbers count and function words hardly do.
+is in the cluster, so that names and numbers count and function words hardly do. A word that no
+paragraph has weighs as much as one that a single paragraph has.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.text.tfidf import TfidfSpace
+from hiersum.text.words import split_stems
 from hiersum.types import Paragraph, Source, SummarySentence
 
 _MAX_SOURCES = 3
@@ -24,7 +26,9 @@ def attribute(sentences: Sequence[str], paragraphs: Sequence[Paragraph]) -> list
     space = TfidfSpace([paragraph.text for paragraph in paragraphs], stem=True)
     weights = space.weights_of(sentences)
     has_word = (space.vectors > 0).astype(np.float64)
-    totals = np.maximum(weights.sum(axis=1).A1, 1e-12)
+    unknown = [len({word for word in split_stems(s) if word not in space}) for s in sentences]
+    totals = weights.sum(axis=1).A1 + np.array(unknown) * np.log(max(len(paragraphs), 2))
+    totals = np.maximum(totals, 1e-12)
     support = (weights @ has_word.T).toarray() / totals[:, None]
     return [
         SummarySentence(text, _sources(shares, paragraphs))

@@ -29,7 +29,6 @@ _LEANING = frozenset(
     however but and or so then thus therefore moreover furthermore nevertheless nonetheless meanwhile
     instead likewise similarly also yet still consequently hence otherwise both neither""".split()
 )
-_LEANING_FACTOR = 0.5
 _MIN_RANK = 0.8  # of the average: below it a sentence is not worth its room
 _LATENESS = 0.05  # the twentieth paragraph counts half as much as the first
 
@@ -61,9 +60,10 @@ def lead(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
         title = [SummarySentence(cut_words(task.title, task.max_words))] if task.title else []
         room = task.max_words - count_words(task.title)
         return title + _cut_paragraphs(ranked, room)
-    sentences = _sentences(ranked)
-    order = np.arange(len(sentences))
-    chosen = _choose(sentences, order, _similarities(sentences), task.max_words, config.redundancy)
+    sentences = _sentences(ranked, task.max_words)
+    vectors = TfidfSpace([sentence.text for sentence in sentences], stem=True).vectors
+    ranks = np.arange(len(sentences), 0, -1.0)
+    chosen = _choose(sentences, ranks, cosines(vectors, vectors), task.max_words, config.redundancy)
     return [_sourced(sentences[index]) for index in chosen]
 
 
@@ -75,11 +75,13 @@ def lexrank(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
     that stand early in theirs; sentences far below the average are never taken.
     """
     if config.style == "paper":
-        graph = similarity_graph([paragraph.text for paragraph in task.paragraphs])
+        nodes = sorted(task.ranking)
+        graph = similarity_graph([paragraph.text for paragraph in task.paragraphs], nodes)
         ranks = pagerank(graph, damping=config.damping)
-        order = np.argsort(-ranks, kind="stable")
+        order = [nodes[index] for index in np.argsort(-ranks, kind="stable")]
         return _cut_paragraphs([task.paragraphs[index] for index in order], task.max_words)
-    sentences = _sentences([task.paragraphs[index] for index in sorted(_affordable(task))])
+    paragraphs = [task.paragraphs[index] for index in sorted(_affordable(task))]
+    sentences = _sentences(paragraphs, task.max_words)
     space = TfidfSpace([sentence.text for sentence in sentences], stem=True)
     similarities = cosines(space.vectors, space.vectors)
     queries = cosines(space.vectors, space.vectors_of([task.title, task.focus]))
@@ -88,10 +90,7 @@ def lexrank(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
         relevance = np.ones(len(sentences))
     prior = relevance * [_prominence(sentence.paragraph) for sentence in sentences]
     ranks = pagerank(similarities, damping=config.damping, prior=prior)
-    ranks = ranks * [_LEANING_FACTOR if _leans(s.text) else 1.0 for s in sentences]
-    order = np.argsort(-ranks, kind="stable")
-    order = order[ranks[order] >= _MIN_RANK * ranks.mean()]
-    chosen = _choose(sentences, order, similarities, task.max_words, config.redundancy)
+    chosen = _choose(sentences, ranks, similarities, task.max_words, config.redundancy)
     return [_sourced(sentences[index]) for index in _in_reading_order(sentences, chosen)]
 
 
@@ -113,13 +112,16 @@ def _affordable(task: Task) -> list[int]:
     return chosen
 
 
-def _sentences(paragraphs: Sequence[Paragraph]) -> list[_Sentence]:
-    """Split paragraphs into sentences fit to stand in a summary; all of them if none is fit."""
+def _sentences(paragraphs: Sequence[Paragraph], max_words: int) -> list[_Sentence]:
+    """Split paragraphs into sentences fit to stand in a summary; all of them if all have room."""
     sentences = [
         _Sentence(text, paragraph, count_words(text))
         for paragraph in paragraphs
         for text in split_sentences(paragraph.text)
-    ]
+        if count_words(text)
+    ][:_MAX_SENTENCES]  # one given paragraph may hold more
+    if sum(sentence.num_words for sentence in sentences) <= max_words:
+        return sentences
     fit = [
         sentence
         for sentence in sentences
@@ -127,12 +129,7 @@ def _sentences(paragraphs: Sequence[Paragraph]) -> list[_Sentence]:
         and ends_sentence(sentence.text)
         and not sentence.text.endswith("?")  # a summary answers; a headline may ask
     ]
-    return fit or [sentence for sentence in sentences if sentence.num_words]
-
-
-def _similarities(sentences: Sequence[_Sentence]) -> NDArray[np.float64]:
-    vectors = TfidfSpace([sentence.text for sentence in sentences], stem=True).vectors
-    return cosines(vectors, vectors)
+    return fit or sentences
 
 
 def _prominence(paragraph: Paragraph) -> float:
@@ -147,27 +144,33 @@ def _leans(text: str) -> bool:
 
 def _choose(
     sentences: Sequence[_Sentence],
-    order: NDArray[np.int64],
+    ranks: NDArray[np.float64],
     similarities: NDArray[np.float64],
     max_words: int,
     redundancy: float,
 ) -> list[int]:
-    """Take sentences in order while they fit and say something new.
+    """Take the sentences of highest rank that fit, say something new, and can be understood.
 
-    If none fits, the first is cut.
+    A sentence that leans on the one before it is taken only after that one. Once half of the room is
+    used, sentences far below the average rank are not worth the rest. If nothing fits, the first
+    sentence is returned, to be cut.
     """
+    order = np.argsort(-ranks, kind="stable").tolist()
     chosen: list[int] = []
     closest = np.zeros(len(sentences))
     room = max_words
-    for index in order.tolist():
-        if sentences[index].num_words > room or closest[index] > redundancy:
+    for index in order:
+        sentence = sentences[index]
+        if ranks[index] < _MIN_RANK * ranks.mean() and room < max_words / 2:
+            break
+        if sentence.num_words > room or closest[index] > redundancy:
+            continue
+        if _leans(sentence.text) and index and index - 1 not in chosen:
             continue
         chosen.append(index)
         closest = np.maximum(closest, similarities[index])
-        room -= sentences[index].num_words
-        if room < _SENTENCE_WORDS.start:
-            break
-    return chosen or order[:1].tolist()
+        room -= sentence.num_words
+    return chosen or order[:1]
 
 
 def _in_reading_order(sentences: Sequence[_Sentence], chosen: Sequence[int]) -> list[int]:

@@ -6,9 +6,10 @@ ours, 2 something about the input.
 
 from __future__ import annotations
 
+import io
 import json
 import logging
-import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,6 +34,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+_MAX_NOTES = 10
 
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="Read settings from a TOML file.")
@@ -68,7 +71,7 @@ def _hiersum(
 @app.command()
 def summarize(
     files: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Argument(
             metavar="FILES",
             help="Documents (.txt .md .html .pdf .docx, gzip of them, - for stdin), folders of them, "
@@ -108,9 +111,11 @@ def summarize(
     options: dict[str, Any] = {"focus": focus, "max_words": max_words, "system": system}
     if input_path is None:
         if output_path is not None:
-            raise InputError("--output goes with --input; without it the result is printed")
+            raise InputError(
+                f"--output goes with --input; to keep this summary, write: > {output_path}"
+            )
         summaries = summarize_files(
-            files or [], title, config, model=model, skip_bad=skip_bad, **options
+            files or [], title, config, model=model, kind=corpus, skip_bad=skip_bad, **options
         )
         _print_summaries(summaries, config, as_json=as_json)
     else:
@@ -194,6 +199,10 @@ def convert_t5(
 
 def main() -> NoReturn:
     """Run the command line, and turn errors into one sentence and an exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal of few letters shows ? for the rest
+            stream.reconfigure(errors="replace")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that half-written files go too
     logging.basicConfig(level=logging.WARNING, format="note: %(message)s", stream=sys.stderr)
     for library in ("pypdf", "trafilatura", "charset_normalizer", "htmldate"):
         # They report every oddity of a file; ours is the one sentence that matters.
@@ -203,13 +212,15 @@ def main() -> NoReturn:
     except HiersumError as error:
         _fail(str(error))
     except (KeyboardInterrupt, typer.Abort):
+        print("interrupted", file=sys.stderr)  # noqa: T201
         sys.exit(130)
-    except BrokenPipeError:
-        # The reader of our output has gone, as `| head` does; there is nobody to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except _UsageError as error:
-        _fail(f"{error.format_message()} See: hiersum --help")
+        _fail(f"{error.format_message().rstrip('.')}; see: hiersum --help")
+    except SystemExit as leaving:
+        # Typer leaves with 1 when the reader of our output has gone, as `| head` does: no error.
+        sys.exit(0 if leaving.code == 1 else leaving.code)
+    except OSError as error:
+        _fail(f"{error.filename or 'standard output'}: {error.strerror or error}")
     sys.exit(code or 0)
 
 
@@ -233,5 +244,7 @@ def _print_summaries(summaries: Iterator[Any], config: Config, *, as_json: bool)
             if number:
                 console.print()
             print_summary(summary, console, max_paragraph_words=config.data.max_paragraph_words)
-        for unread in summary.unread:
+        for unread in summary.unread[:_MAX_NOTES]:
             _note(f"{unread.name}: {unread.reason}")
+        if (num_more := len(summary.unread) - _MAX_NOTES) > 0:
+            _note(f"and {num_more} more were not read; --json names them all")

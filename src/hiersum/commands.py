@@ -43,11 +43,12 @@ _PACKAGES = ("torch", "sentencepiece", "safetensors", "numpy", "scipy", "pyarrow
 
 
 def summarize_files(
-    files: Sequence[Path],
+    files: Sequence[Path | str],
     title: str,
     config: Config,
     *,
     model: str | None = None,
+    kind: str = "auto",
     skip_bad: bool = False,
     **options: Any,
 ) -> Iterator[Summary]:
@@ -55,22 +56,25 @@ def summarize_files(
     if not files:
         raise InputError("nothing to summarise; give files or folders, - for stdin, or --input")
     summarizer = Summarizer.from_pretrained(model, config=config)
-    cluster_files = [path for path in files if kind_of(path) in CLUSTER_SUFFIXES]
+    cluster_files = [Path(path) for path in files if kind_of(Path(path)) in CLUSTER_SUFFIXES]
     if not cluster_files:
+        if kind != "auto":
+            raise InputError(f"--corpus {kind} goes with clusters, but {files[0]} is a document")
         documents, unread = read_documents(files, config.data)
         cluster = Cluster(title, tuple(documents))
         yield summarizer.summarize_cluster(cluster, unread=unread, **options)
         return
     if len(cluster_files) < len(files):
-        other = next(path for path in files if path not in cluster_files)
+        other = next(path for path in files if Path(path) not in cluster_files)
         raise InputError(f"{cluster_files[0]} holds clusters and {other} does not; give one kind")
     for path in cluster_files:
         bad = BadRecords(skip=skip_bad)
-        clusters = read_corpus(path, bad=bad)
+        clusters = read_corpus(path, kind, bad=bad, config=config.data)
         if title:
             clusters = _retitled(clusters, title, path)
         number = 0
-        for number, summary in enumerate(_summaries(summarizer, clusters, bad, **options), 1):
+        summaries = _summaries(summarizer, clusters, path, bad, **options)
+        for number, summary in enumerate(summaries, start=1):
             yield summary
         _report_count(path, number, bad)
 
@@ -89,10 +93,13 @@ def summarize_corpus(
 
     The file gets its name when it is complete; without one, lines go to standard output.
     """
+    _check_target(source, target)
     bad = BadRecords(skip=skip_bad)
-    clusters = _counted(read_corpus(source, kind, bad=bad), source, "summarising")
+    clusters = _counted(
+        read_corpus(source, kind, bad=bad, config=config.data), source, "summarising"
+    )
     summarizer = Summarizer.from_pretrained(model, config=config)
-    summaries = _summaries(summarizer, clusters, bad, **options)
+    summaries = _summaries(summarizer, clusters, source, bad, **options)
     lines = (json.dumps(s.to_record(), ensure_ascii=False) + "\n" for s in summaries)
     number = 0
     if target is None:
@@ -126,8 +133,7 @@ def describe_corpus(path: Path, config: Config, *, kind: str, skip_bad: bool) ->
         num_clones += remove_clones(cluster, texts, recall=config.data.clone_recall)[1]
         if cluster.summary:
             target_words.append(count_words(cluster.summary))
-    if not num_documents:
-        raise DataError(f"{path}: there are no clusters in it{_skipped(bad)}")
+    _report_count(path, len(num_documents), bad)
     return {
         "clusters": len(num_documents),
         "skipped": bad.count,
@@ -162,7 +168,7 @@ def describe_installation() -> dict[str, Any]:
         **{name: _version(name) for name in _PACKAGES},
         "devices": devices,
         "cores": os.cpu_count(),
-        "systems": ["lexrank", "lead"],
+        "systems": Summarizer().systems,
         "models": _found_models(),
     }
 
@@ -173,14 +179,32 @@ def _found_models() -> list[str]:
     return sorted(str(path.parent) for path in folder.glob("**/config.json"))
 
 
+def _check_target(source: Path, target: Path | None) -> None:
+    """Refuse a place for results that would cost the user something."""
+    if target is None:
+        return
+    if target.exists() and target.samefile(source):
+        raise InputError(f"{target}: is the input too; give the results another name")
+    if target.is_dir():
+        raise InputError(f"{target}: is a folder; give the results a file name")
+    if kind_of(target) == ".parquet":
+        raise InputError(f"{target}: results are JSON Lines; give a name that ends in .jsonl")
+
+
 def _summaries(
-    summarizer: Summarizer, clusters: Iterable[Cluster], bad: BadRecords, **options: Any
+    summarizer: Summarizer,
+    clusters: Iterable[Cluster],
+    path: Path,
+    bad: BadRecords,
+    **options: Any,
 ) -> Iterator[Summary]:
     for cluster in clusters:
         try:
-            yield summarizer.summarize_cluster(cluster, **options)
+            summary = summarizer.summarize_cluster(cluster, **options)
         except InputError as error:
-            bad.handle(DataError(str(error)))
+            bad.handle(DataError(f"{path}: cluster {cluster.id}: {error}"))
+            continue
+        yield summary
 
 
 def _retitled(clusters: Iterable[Cluster], title: str, path: Path) -> Iterator[Cluster]:
@@ -218,7 +242,7 @@ def _report_count(path: Path, number: int, bad: BadRecords) -> None:
     if number == 0:
         raise DataError(f"{path}: there are no clusters in it{_skipped(bad)}")
     if bad.count:
-        logger.warning("%s: %d clusters summarised%s", path, number, _skipped(bad))
+        logger.warning("%s: clusters used: %d%s", path, number, _skipped(bad))
 
 
 def _skipped(bad: BadRecords) -> str:

@@ -19,6 +19,8 @@ from typing import Any, Literal
 
 from hiersum.errors import ConfigError
 
+_MAX_INT = 10**9
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DataConfig:
@@ -268,13 +270,13 @@ class Config:
     decoding: SearchConfig = field(default_factory=SearchConfig)
 
 
-def load_config(path: Path | None = None, overrides: Iterable[str] = ()) -> Config:
+def load_config(path: Path | str | None = None, overrides: Iterable[str] = ()) -> Config:
     """Return the defaults, changed by a TOML file and then by `section.key=value` overrides.
 
     Raises:
         ConfigError: the file cannot be read, or a name or value does not fit.
     """
-    values: dict[str, Any] = _read_toml(path) if path is not None else {}
+    values: dict[str, Any] = _read_toml(Path(path)) if path is not None else {}
     for override in overrides:
         _apply_override(values, override)
     return config_from_dict(values)
@@ -299,7 +301,7 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: not UTF-8 text, so not a TOML file") from error
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # also numbers too long, tables too deep
         raise ConfigError(f"{path}: not valid TOML ({error})") from error
 
 
@@ -313,7 +315,7 @@ def _apply_override(values: dict[str, Any], override: str) -> None:
         raise ConfigError(f"{section} is a section, but got the value {table!r}")
     try:
         table[key] = tomllib.loads(f"value = {text.strip()}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         table[key] = text.strip()  # a bare word: --set extractive.style=paper needs no quotes
 
 
@@ -356,6 +358,8 @@ def _checked(name: str, value: Any, hint: Any) -> Any:
     # bool is a subclass of int, and 1 is a fine value for a float field; nothing else is converted.
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
+    if isinstance(value, int) and abs(value) > _MAX_INT:
+        raise ConfigError(f"{name} must be at most {_MAX_INT:,}, got {value}")
     if not isinstance(value, hint) or (hint is not bool and isinstance(value, bool)):
         raise ConfigError(f"{name} must be {hint.__name__}, got {value!r}")
     return value

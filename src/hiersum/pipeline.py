@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +19,9 @@ from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.documents import read_documents
 from hiersum.text.encodings import clean_text
 from hiersum.text.languages import UNKNOWN, check_language, detect_language, main_language
-from hiersum.text.paragraphs import read_paragraphs
-from hiersum.text.words import count_words, cut_words, split_words
-from hiersum.types import Cluster, Document, Paragraph, Summary, SummarySentence, Unread
+from hiersum.text.paragraphs import read_paragraphs, split_document
+from hiersum.text.words import count_words, cut_words, split_stems, split_words
+from hiersum.types import Cluster, Document, Paragraph, Source, Summary, SummarySentence, Unread
 
 if TYPE_CHECKING:  # torch is loaded only with a model
     from hiersum.abstractive import AbstractiveSystem
@@ -29,6 +30,7 @@ logger = logging.getLogger(__name__)
 
 NEURAL_SYSTEMS = ("ht", "ft", "tdmca")
 _MAX_TITLE_CHARACTERS = 1_000
+_MAX_WORDS = 1_000_000
 
 
 class Summarizer:
@@ -108,12 +110,13 @@ class Summarizer:
         self,
         clusters: Iterable[Cluster],
         *,
+        focus: str = "",
         max_words: int | None = None,
         system: str | None = None,
     ) -> Iterator[Summary]:
         """Summarise clusters one after the other, in order."""
         for cluster in clusters:
-            yield self.summarize_cluster(cluster, max_words=max_words, system=system)
+            yield self.summarize_cluster(cluster, focus=focus, max_words=max_words, system=system)
 
     def summarize_cluster(
         self,
@@ -132,19 +135,20 @@ class Summarizer:
         start = time.perf_counter()
         max_words = self.config.decoding.max_words if max_words is None else max_words
         system = system or self.systems[0]
-        title, focus = clean_text(cluster.title).strip(), clean_text(focus).strip()
+        title, focus = clean_text(cluster.title or "").strip(), clean_text(focus or "").strip()
         self._check(cluster, title, focus, max_words, system)
         documents, left_out = choose_documents(cluster.documents, self.config.data)
         readable = replace(cluster, title=title, documents=tuple(documents))
         if not any(count_words(document.text) for document in documents):
-            raise InputError(_nothing_to_read(cluster, left_out))
+            raise InputError(_nothing_to_read(left_out))
         write = self._extract if system in SYSTEMS else self._abstract
         sentences, paragraphs = write(readable, focus, max_words, system)
         if focus and not _shares_a_word(focus, paragraphs):
             logger.warning("no document has a word of the focus %r, so it changes nothing", focus)
+        left_out += _passed_over(documents, paragraphs, left_out)
         return Summary(
             sentences=tuple(_within(sentences, max_words)),
-            documents=cluster.documents,
+            documents=tuple(documents),
             paragraphs=tuple(paragraphs),
             title=title,
             id=cluster.id,
@@ -165,7 +169,30 @@ class Summarizer:
         ranking = best_first(scores)[: self.config.ranker.max_paragraphs]
         task = Task(cluster.title, focus, paragraphs, ranking, max_words)
         sentences = SYSTEMS[system](task, self.config.extractive)
-        return sentences, [paragraphs[index] for index in ranking]
+        checked = self._without_other_wordings(sentences, cluster.documents)
+        return checked, [paragraphs[index] for index in ranking]
+
+    def _without_other_wordings(
+        self, sentences: Sequence[SummarySentence], documents: Sequence[Document]
+    ) -> list[SummarySentence]:
+        """Drop sources that are near copies but do not have this very sentence."""
+        limit = self.config.data.max_paragraph_words
+
+        @cache
+        def words_of(document: int) -> list[str]:
+            texts = split_document(documents[document], limit)
+            return [" ".join(split_words(text)) for text in texts]
+
+        def holds(source: Source, wanted: str) -> bool:
+            return wanted in words_of(source.document)[source.paragraph]
+
+        checked = []
+        for sentence in sentences:
+            wanted = " ".join(split_words(sentence.text))
+            first, others = sentence.sources[:1], sentence.sources[1:]
+            kept = tuple(source for source in others if holds(source, wanted))
+            checked.append(replace(sentence, sources=first + kept))
+        return checked
 
     def _abstract(
         self, cluster: Cluster, focus: str, max_words: int, system: str
@@ -190,8 +217,10 @@ class Summarizer:
             raise InputError(f"system {system!r} needs a model of its kind; name one with --model")
         if system not in self.systems:
             raise InputError(f"system {system!r} is unknown; known: {', '.join(self.systems)}")
-        if max_words < 1:
-            raise InputError(f"max-words must be at least 1, got {max_words}")
+        if not isinstance(max_words, int) or not 1 <= max_words <= _MAX_WORDS:
+            raise InputError(
+                f"max-words must be a number from 1 to {_MAX_WORDS:,}, got {max_words!r}"
+            )
         for name, value in (("title", title), ("focus", focus)):
             if len(value) > _MAX_TITLE_CHARACTERS:
                 raise InputError(
@@ -206,6 +235,8 @@ class Summarizer:
     ) -> tuple[list[Document], list[Unread]]:
         if isinstance(documents, (str, Path, Document)):
             documents = [documents]
+        if not isinstance(documents, Iterable):
+            raise InputError(f"documents must be a list of texts or paths, got {documents!r}")
         read: list[Document] = []
         unread: list[Unread] = []
         for document in documents:
@@ -227,32 +258,56 @@ def choose_documents(
 ) -> tuple[list[Document], list[Unread]]:
     """Return the documents as far as limits and language let them be read, and what is left out.
 
-    A document that is left out stays in the list, without text, so that indices hold.
+    Their text is cleaned. A document that is left out stays in the list, without text, so that
+    indices hold.
     """
     languages = _languages(documents, config)
     wanted = config.language
     if wanted == "auto":
         wanted = main_language(languages, [len(document.text) for document in documents])
+    limit = config.max_document_characters
     chosen: list[Document] = []
     unread: list[Unread] = []
     for number, (document, language) in enumerate(zip(documents, languages)):
-        text = clean_text(document.text)
-        name = document.name or f"document {number + 1}"
+        reason = ""
         if number >= config.max_documents:
             reason = f"beyond the first {config.max_documents} documents (data.max_documents)"
         elif UNKNOWN not in (wanted, language) and language != wanted:
             reason = f"its language is {language}, not {wanted} (data.language=any reads all)"
-        elif document.paragraphs is None and len(text) > config.max_document_characters:
-            limit = config.max_document_characters
-            unread.append(Unread(name, f"only its first {limit:,} characters were read", number))
-            chosen.append(replace(document, text=text[:limit]))
-            continue
-        else:
-            chosen.append(replace(document, text=text))
-            continue
-        unread.append(Unread(name, reason, number))
-        chosen.append(Document("", document.name, document.url))
+        cleaned = Document("", document.name, document.url) if reason else _cleaned(document, limit)
+        if not reason and len(document.text) > limit:
+            reason = f"only its first {limit:,} characters were read (data.max_document_characters)"
+        if reason:
+            unread.append(Unread(document.name or f"document {number + 1}", reason, number))
+        chosen.append(cleaned)
     return chosen, unread
+
+
+def _cleaned(document: Document, max_characters: int) -> Document:
+    """Return the beginning of a document, without characters that no reader should see."""
+    if document.paragraphs is None:
+        return replace(document, text=clean_text(document.text[:max_characters]))
+    kept: list[str] = []
+    room = max_characters
+    for paragraph in document.paragraphs:
+        kept.append(clean_text(paragraph[: max(room, 0)]))
+        room -= len(paragraph)
+    return Document.from_paragraphs(kept, document.name, document.url)
+
+
+def _passed_over(
+    documents: Sequence[Document], paragraphs: Iterable[Paragraph], unread: Sequence[Unread]
+) -> list[Unread]:
+    """Name documents of which no paragraph was read."""
+    known = {part.document for part in unread}
+    known |= {place.document for paragraph in paragraphs for place in paragraph.places}
+    return [
+        Unread(
+            document.name or f"document {number + 1}", "none of its paragraphs was needed", number
+        )
+        for number, document in enumerate(documents)
+        if number not in known
+    ]
 
 
 def _languages(documents: Sequence[Document], config: DataConfig) -> list[str]:
@@ -271,15 +326,14 @@ def _query(title: str, focus: str) -> str:
 
 
 def _shares_a_word(focus: str, paragraphs: Iterable[Paragraph]) -> bool:
-    words = set(split_words(focus))
-    return any(not words.isdisjoint(split_words(paragraph.text)) for paragraph in paragraphs)
+    stems = set(split_stems(focus))
+    return any(not stems.isdisjoint(split_stems(paragraph.text)) for paragraph in paragraphs)
 
 
-def _nothing_to_read(cluster: Cluster, unread: Sequence[Unread]) -> str:
-    where = f"cluster {cluster.id!r}: " if cluster.id else ""
+def _nothing_to_read(unread: Sequence[Unread]) -> str:
     if unread:
-        return f"{where}no document could be read; the first, {unread[0].name}: {unread[0].reason}"
-    return f"{where}there is no text in the documents"
+        return f"no document could be read; the first, {unread[0].name}: {unread[0].reason}"
+    return "there is no text in the documents"
 
 
 def _within(sentences: Iterable[SummarySentence], max_words: int) -> Iterator[SummarySentence]:

@@ -156,6 +156,7 @@ class Summary:
                 }
                 for sentence in self.sentences
             ],
+            "documents": [{"name": d.name, "url": d.url} for d in self.documents],
             "unread": [
                 {"name": u.name, "reason": u.reason, "document": u.document} for u in self.unread
             ],

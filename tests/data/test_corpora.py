@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from support import shared_file
 
 from hiersum.data.corpora import count_records, detect_corpus, read_corpus, write_clusters
@@ -41,6 +46,39 @@ def test_packed_lines_and_json_files_are_read_alike(write: Write, tmp_path: Path
     ):
         assert list(read_corpus(path)) == CLUSTERS
     assert list(read_corpus(write("g.json", json.dumps(records[0])))) == CLUSTERS[:1]
+
+
+def test_packed_clusters_are_written_packed(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl.gz"
+    write_clusters(CLUSTERS, path)
+    assert path.read_bytes()[:2] == b"\x1f\x8b"
+    assert list(read_corpus(path)) == CLUSTERS
+
+
+@pytest.mark.parametrize("name", ["c.json.gz", "c.jsonl.gz", "c.src.gz"])
+def test_a_damaged_packed_corpus_is_named(write: Write, name: str) -> None:
+    path = write(name, gzip.compress(b'{"documents": ["x"]}' * 99, mtime=0)[:40])
+    write("c.tgt.gz", "x")
+    with pytest.raises(DataError, match=f"{name}: damaged gzip file"):
+        list(read_corpus(path))
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("paragraphs", ["a", None], "paragraphs must be a list of texts"),
+        ("lead", [], "an article without a lead"),
+        ("title", None, "title must be text"),
+    ],
+)
+def test_a_wikilead_row_of_other_types_is_named(
+    tmp_path: Path, column: str, value: object, message: str
+) -> None:
+    row = {"id": "1", "title": "T", "lead": ["L"], "paragraphs": ["P"], column: value}
+    path = tmp_path / "w.parquet"
+    pq.write_table(pa.Table.from_pylist([row]), path)
+    with pytest.raises(DataError, match=rf"w\.parquet:1: {message}"):
+        list(read_corpus(path, "wikilead"))
 
 
 def test_multi_news_pairs_lines_of_two_files(write: Write) -> None:
@@ -87,6 +125,25 @@ def test_a_folder_of_folders_is_a_corpus(write: Write, tmp_path: Path) -> None:
     assert count_records(tmp_path / "corpus") == 2
 
 
+def test_a_target_is_never_among_its_sources_whatever_its_folder_is_called(
+    write: Write, tmp_path: Path
+) -> None:
+    write("corpus/Harbour\u00a0bridge/a.txt", "The bridge is open.")
+    write("corpus/Harbour\u00a0bridge/summary.txt", "A summary.")
+    (cluster,) = read_corpus(tmp_path / "corpus")
+    assert [d.text for d in cluster.documents] == ["The bridge is open."]
+
+
+def test_a_broken_document_in_a_cluster_folder_is_said(
+    write: Write, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write("corpus/x/a.txt", "The bridge is open.")
+    write("corpus/x/b.pdf", b"%PDF-1.4 broken")
+    (cluster,) = read_corpus(tmp_path / "corpus")
+    assert len(cluster.documents) == 1
+    assert "b.pdf: damaged PDF" in caplog.text
+
+
 def test_an_empty_folder_is_no_corpus(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no folders in it; expected one folder per cluster"):
         list(read_corpus(tmp_path))
@@ -118,6 +175,12 @@ def test_skipped_lines_are_counted_and_named(write: Write) -> None:
     assert "c.jsonl:4: a cluster without documents" in bad.messages[1]
 
 
+def test_lines_in_a_json_file_are_skipped_and_counted_too(write: Write) -> None:
+    bad = BadRecords(skip=True)
+    assert len(list(read_corpus(write("c.json", BAD_LINES), bad=bad))) == 2
+    assert bad.count == 2
+
+
 def test_other_kinds_count_their_bad_records_too(write: Write) -> None:
     bad = BadRecords(skip=True)
     source = write("a.src", b"good ||||| doc\n|||||\n\xff\xfe\n")
@@ -138,3 +201,57 @@ def test_unknown_kinds_and_files_are_refused(write: Write) -> None:
         read_corpus(write("a.txt", "text"))
     with pytest.raises(DataError, match=r"no\.jsonl: no such file"):
         list(read_corpus(Path("no.jsonl")))
+
+
+GOOD_FILES = {
+    "c.jsonl": b'{"id": "1", "title": "T", "documents": ["One.", {"paragraphs": ["a"]}]}\n' * 3,
+    "c.json": b'[{"documents": ["One."], "summary": "S"}]',
+    "c.jsonl.gz": gzip.compress(b'{"documents": ["One."]}\n' * 3, mtime=0),
+    "c.src": b"one ||||| two\nthree\n",
+}
+
+
+def parquet_bytes() -> bytes:
+    file = io.BytesIO()
+    rows = [{"id": "1", "title": "T", "documents": [{"name": "n", "url": "", "text": "One."}]}] * 4
+    pq.write_table(pa.Table.from_pylist(rows), file)
+    return file.getvalue()
+
+
+GOOD_FILES["c.parquet"] = parquet_bytes()
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(name=st.sampled_from(sorted(GOOD_FILES)), data=st.data())
+def test_no_damage_to_a_corpus_raises_anything_but_our_errors(
+    tmp_path: Path, name: str, data: st.DataObject
+) -> None:
+    content = bytearray(GOOD_FILES[name])
+    for _ in range(data.draw(st.integers(1, 10))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path = tmp_path / name
+    path.write_bytes(content[: data.draw(st.integers(0, len(content)))])
+    (tmp_path / "c.tgt").write_bytes(b"one\ntwo\n")
+    for skip in (False, True):
+        try:
+            clusters = list(read_corpus(path, bad=BadRecords(skip=skip)))
+        except (DataError, InputError) as error:
+            assert name in str(error)
+            assert "\n" not in str(error)
+        else:
+            assert all(isinstance(cluster, Cluster) for cluster in clusters)
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    content=st.binary(max_size=300)
+    | st.text(max_size=200).map(lambda t: t.encode("utf-8", "replace"))
+)
+def test_no_bytes_at_all_raise_anything_but_our_errors(tmp_path: Path, content: bytes) -> None:
+    for name in GOOD_FILES:
+        path = tmp_path / name
+        path.write_bytes(content)
+        try:
+            list(read_corpus(path, bad=BadRecords(skip=True)))
+        except (DataError, InputError) as error:
+            assert "\n" not in str(error)

@@ -92,7 +92,22 @@ def test_a_file_gets_its_name_only_when_it_is_whole(tmp_path: Path) -> None:
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     with (
-        pytest.raises(InputError, match=r"out: cannot be written \(No such file or directory\)"),
+        pytest.raises(
+            InputError, match=r"out: cannot be written \(No such file or directory\); make its"
+        ),
         write_atomically(tmp_path / "no" / "out"),
     ):
         pass
+
+
+def test_a_links_target_is_written_and_a_device_stays_a_device(tmp_path: Path) -> None:
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_text("old")
+    link.symlink_to(target)
+    with write_atomically(link) as file:
+        file.write(b"new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    with write_atomically(Path("/dev/null")) as file:
+        file.write(b"gone")
+    assert Path("/dev/null").is_char_device()

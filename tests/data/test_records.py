@@ -62,15 +62,16 @@ GIVEN = {"paragraphs": ["a", "b"]}
         ({"documents": [3]}, r"f:1: documents\[0\]: expected text or an object, got the number 3"),
         ({"documents": [{}]}, r'f:1: documents\[0\]: expected "text" or "paragraphs"'),
         ({"documents": [{"text": 3}]}, r'f:1: documents\[0\]: "text" must be text, got the number 3'),
-        ({"documents": [{"txt": "a"}]}, r'unknown field "txt"; known: name, url, text, paragraphs'),
+        ({"documents": [{"txt": "a"}]}, r"unknown field 'txt'; known: name, url, text, paragraphs"),
         ({"documents": [{"paragraphs": [1]}]}, r'"paragraphs" must be a list of texts'),
-        ({"documents": ["a"], "titel": "x"}, r'f:1: unknown field "titel"; known: id, title'),
+        ({"documents": ["a"], "titel": "x"}, r"f:1: unknown field 'titel'; known: id, title"),
         ({"documents": ["a"], "title": 3}, r'f:1: "title" must be text, got the number 3'),
         ({"documents": ["a"], "summary": []}, r'f:1: "summary" must be text, got a list'),
         ({"documents": ["a"], "graph": [[1]]}, r'every document must give its "paragraphs"'),
         ({"documents": [GIVEN], "graph": [[1]]}, r'"graph" has 1 rows for 2 paragraphs'),
         ({"documents": [GIVEN], "graph": [[1, 2]]}, r'"graph" must be a square matrix, got shape'),
         ({"documents": [GIVEN], "graph": [[1], [1, 2]]}, r'"graph" must be a square matrix of numbers'),
+        ({"documents": [GIVEN], "graph": [[10**400, 1], [0, 1]]}, r"square matrix of numbers"),
         ({"documents": [GIVEN], "graph": [[1, -1], [0, 1]]}, r"negative or not a number"),
         ({"documents": [GIVEN], "graph": [[1, float("nan")], [0, 1]]}, r"negative or not a number"),
     ],
@@ -112,6 +113,12 @@ def test_no_record_raises_anything_but_our_error(record: object) -> None:
         cluster_from_record(record, "f:1")
     except DataError as error:
         assert str(error).startswith("f:1: ")
+
+
+def test_an_id_is_kept_whatever_it_is_written_as() -> None:
+    ids = [0, "x", 7.5, None, "\ud800y"]
+    records = [{"id": value, "documents": ["a"]} for value in ids]
+    assert [cluster_from_record(r, "f").id for r in records] == ["0", "x", "7.5", "", "y"]
 
 
 def test_bad_records_are_refused_or_counted() -> None:

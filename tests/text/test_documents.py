@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from support import without_bytes
 
 from hiersum.config import DataConfig
 from hiersum.errors import InputError
@@ -35,7 +36,7 @@ def test_what_a_folder_holds_besides_is_named_with_its_reason(write: Write, tmp_
     documents, unread = read_documents([tmp_path], CONFIG)
     assert len(documents) == 1
     assert [(Path(u.name).name, u.reason) for u in unread] == [
-        ("b.png", "this is an image; hiersum reads text only"),
+        ("b.png", "not a kind that is read in folders; name it by itself"),
         ("c.txt", "the file is empty"),
     ]
 
@@ -67,6 +68,7 @@ def test_only_the_beginning_of_a_long_document_is_read_and_that_is_said(write: W
         ("a.txt", "...", r"a\.txt: there is no text in it"),
         ("a.bin", bytes(range(256)), r"a\.bin: looks like a binary file"),
     ],
+    ids=without_bytes,
 )
 def test_a_named_file_must_be_readable(
     write: Write, name: str, content: str | bytes, message: str
@@ -93,5 +95,39 @@ def test_a_folder_with_nothing_says_what_belongs_there(tmp_path: Path) -> None:
 def test_a_folder_with_nothing_readable_says_why(write: Write, tmp_path: Path) -> None:
     write("a.png", b"\x89PNG")
     write("b.txt", "")
-    with pytest.raises(InputError, match=r"none of 2 files could be read; the first, .*an image"):
+    with pytest.raises(
+        InputError,
+        match=r"none of 2 files could be read; the first, .*a.png: not a kind that is read",
+    ):
         read_documents([tmp_path], CONFIG)
+
+
+def test_nothing_in_a_folder_is_passed_over_in_silence(write: Write, tmp_path: Path) -> None:
+    write("a.txt", PROSE)
+    write("script.py", "print('The bridge is open again.')")
+    (tmp_path / "dangling.txt").symlink_to(tmp_path / "nothing")
+    (tmp_path / "loop").symlink_to(tmp_path)
+    documents, unread = read_documents([tmp_path], CONFIG)
+    assert len(documents) == 1
+    assert [(Path(u.name).name, u.reason) for u in unread] == [
+        ("dangling.txt", "not a regular file"),
+        ("loop", "a link to a folder"),
+        ("script.py", "not a kind that is read in folders; name it by itself"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("", "a file name is empty; give a file, a folder, or - for standard input"),
+        ("https://a.example/b.html", "hiersum reads files only; save the page and give its file"),
+    ],
+)
+def test_what_is_no_file_name_is_refused(path: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        read_documents([path], CONFIG)
+
+
+def test_clusters_under_another_name_are_not_taken_for_prose(write: Write) -> None:
+    with pytest.raises(InputError, match=r"this is JSON, perhaps clusters; give it as a \.jsonl"):
+        read_documents([write("c.txt", '{"documents": ["The bridge is open."]}')], CONFIG)

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from hiersum.text.duplicates import is_clone, merge_duplicates, remove_clones
-from hiersum.text.words import find_numbers, split_words
+from hiersum.text.words import find_amounts, split_words
 from hiersum.types import Cluster, Document, Paragraph, Place
 
 WORDS = [f"word{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(400)]
@@ -48,8 +48,18 @@ def test_a_different_number_is_news_and_not_a_copy() -> None:
         Paragraph(f"{text} {number}", n, 0) for n, number in enumerate(("12", "15", "12"))
     ]
     merged = merge_duplicates(paragraphs, near=0.8)
-    assert [find_numbers(p.text) for p in merged] == [{"12"}, {"15"}]
+    assert [find_amounts(p.text) for p in merged] == [{"12"}, {"15"}]
     assert merged[0].also_in == (Place(2, 0),)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [("$5", "\u20ac5"), ("1,5", "15"), ("-5", "5"), ("five", "nine"), ("guilty", "not guilty")],
+)
+def test_currency_sign_number_words_and_negations_are_news_too(left: str, right: str) -> None:
+    text = " ".join(WORDS[:60])
+    paragraphs = [Paragraph(f"{text} {amount}", n, 0) for n, amount in enumerate((left, right))]
+    assert len(merge_duplicates(paragraphs, near=0.8)) == 2
 
 
 def test_case_and_punctuation_do_not_make_a_difference() -> None:

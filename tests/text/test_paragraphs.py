@@ -44,6 +44,11 @@ def test_wrapped_text_with_indented_first_lines_parts_there() -> None:
     assert split_text(wrapped, 160) == list(texts)
 
 
+def test_a_heading_over_wrapped_lines_stays_apart() -> None:
+    wrapped = "The harbour bridge\n" + textwrap.fill(FIRST + " " + SECOND, 70)
+    assert split_text(wrapped, 160) == ["The harbour bridge", f"{FIRST} {SECOND}"]
+
+
 def test_a_word_parted_at_the_end_of_a_line_is_whole_again() -> None:
     wrapped = (
         "The harbour bridge was reopened on Monday after eleven mon-\n"
@@ -58,6 +63,27 @@ def test_a_page_without_line_breaks_is_cut_at_sentence_ends() -> None:
     parts = split_text(" ".join([FIRST, SECOND] * 10), 60)
     assert len(parts) > 5
     assert all(count_words(part) <= 60 and part.endswith(".") for part in parts)
+
+
+def test_text_indented_as_a_whole_is_wrapped_text_too() -> None:
+    wrapped = "\n\n".join(textwrap.fill(text, 66) for text in (FIRST, SECOND, FIRST))
+    assert split_text(textwrap.indent(wrapped, "   "), 160) == [FIRST, SECOND, FIRST]
+
+
+def test_further_lines_of_a_list_item_belong_to_it() -> None:
+    items = [textwrap.fill(f"{n}. {FIRST}", 60, subsequent_indent="   ") for n in (1, 2, 3)]
+    assert split_text("\n".join(items), 160) == [f"{n}. {FIRST}" for n in (1, 2, 3)]
+
+
+def test_headlines_below_each_other_are_not_one_paragraph() -> None:
+    lines = [f"{name} Wins the Long Race Around the Old Harbour Again" for name in "ABCDE"]
+    assert split_text("\n".join(lines), 160) == lines
+
+
+def test_many_wrapped_lines_are_joined_in_no_time() -> None:
+    """A megabyte without a blank line; a quadratic join would take minutes."""
+    text = textwrap.fill(f"{FIRST} and so on, ".replace(".", ",") * 6_000, 70)
+    assert sum(count_words(part) for part in split_text(text, 160)) == count_words(text)
 
 
 def test_a_short_list_is_not_taken_for_wrapped_lines() -> None:
@@ -80,7 +106,8 @@ def test_splitting_keeps_the_words_and_the_limit(text: str, max_words: int) -> N
         "Home News Sport Weather",
         "We use cookies to improve your experience on this page.",
         "\u00a9 The Observer. All rights reserved and nothing else.",
-        "Share this article on every network that you know of.",
+        "Share this article on every network.",
+        "Read more about this story here.",
         "12.5 | 13.1 | 14.9 | 2001 | 2002 | 2003 | 99 |",
         "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVo" * 20,
         "",
@@ -95,6 +122,8 @@ def test_fragments_are_known(text: str) -> None:
     [
         FIRST,
         "It rained all day.",
+        "The EU fined Google over its privacy policy on Tuesday, officials said.",
+        "Police said the man tried to follow us home through the park.",
         "The law on cookies and privacy was passed in May. " * 8,
         "桥在周一重新开放。",
     ],

@@ -16,6 +16,8 @@ CASES = [
     ["He was born in 1990.", "12 people came.", "(They left.)", "Nobody stayed ... at all."],
     ["Vitamin C.", "The rest is water."],
     ["No full stop here"],
+    ["J.R.R. Tolkien wrote it.", "H.G. Wells and J.K. Rowling read it.", "See Op. 67."],
+    ["Then-No. 10 paid Rs. 500 for it.", "It cost 5 тыс. рублей there."],
 ]
 
 

@@ -11,11 +11,18 @@ A record that cannot be used is refused as `file:line`, or with `BadRecords(skip
 
 from __future__ import annotations
 
+import gzip
 import json
+import logging
+import os
+import typing
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from hiersum.config import DataConfig
 from hiersum.data.files import (
@@ -24,28 +31,37 @@ from hiersum.data.files import (
     parquet_rows,
     read_lines,
     read_parquet,
+    read_whole,
     write_atomically,
 )
 from hiersum.data.records import (
     BadRecords,
     cluster_from_record,
     cluster_to_record,
+    is_texts,
     join_lead,
     parse_json,
+    record_id,
 )
 from hiersum.errors import DataError, InputError
-from hiersum.text.documents import read_document, read_documents
+from hiersum.text.documents import folder_files, read_document, read_documents
 from hiersum.text.encodings import clean_text
 from hiersum.types import Cluster, Document
 
-CLUSTER_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".parquet"})
+logger = logging.getLogger(__name__)
+
+CLUSTER_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".parquet", ".src"})
 _SEPARATOR = "|||||"
 _LINE_BREAK = "NEWLINE_CHAR"  # what Multi-News writes for a line break within a document
 _SUMMARY_FILE = "summary.txt"
 
 
 def read_corpus(
-    path: Path, kind: str = "auto", *, bad: BadRecords | None = None
+    path: Path,
+    kind: str = "auto",
+    *,
+    bad: BadRecords | None = None,
+    config: DataConfig | None = None,
 ) -> Iterator[Cluster]:
     """Yield the clusters of a corpus.
 
@@ -53,6 +69,7 @@ def read_corpus(
         path: a file, or a folder for `folders`.
         kind: one of `CORPORA`, or `auto` to look at the file.
         bad: what to do with records that cannot be used; refuse them if None.
+        config: limits on the documents of `folders`.
 
     Raises:
         DataError: the file or a record cannot be used; `file:line` and what is wrong.
@@ -61,19 +78,23 @@ def read_corpus(
         kind = detect_corpus(path)
     if kind not in CORPORA:
         raise InputError(f"corpus kind {kind!r} is unknown; known: auto, {', '.join(CORPORA)}")
-    return CORPORA[kind](path, bad or BadRecords())
+    bad = bad or BadRecords()
+    if kind == "folders":
+        return _read_folders(path, bad, config or DataConfig())
+    return CORPORA[kind](path, bad)
 
 
 def detect_corpus(path: Path) -> str:
     """Say of which kind a corpus is, by its name and its first record."""
-    if path.is_dir():
+    if os.path.isdir(path):
         return "folders"
+    open_binary(path).close()  # a missing file is said to be missing, whatever its name
     suffix = kind_of(path)
     if suffix == ".src" or path.name.endswith((".src.txt", ".src.cleaned")):
         return "multi-news"
     if suffix not in CLUSTER_SUFFIXES:
         raise DataError(
-            f"{path}: not a corpus; expected {' '.join(sorted(CLUSTER_SUFFIXES))}, .src or a folder"
+            f"{path}: not a corpus; expected {' '.join(sorted(CLUSTER_SUFFIXES))} or a folder"
         )
     if suffix == ".json":
         return "clusters"
@@ -92,7 +113,7 @@ def detect_corpus(path: Path) -> str:
 
 def count_records(path: Path) -> int | None:
     """Return how many records a corpus has, where that is cheap to tell; for progress bars."""
-    if path.is_dir():
+    if os.path.isdir(path):
         return sum(folder.is_dir() for folder in path.iterdir())
     if kind_of(path) == ".parquet":
         return parquet_rows(path)
@@ -107,9 +128,14 @@ def write_clusters(clusters: Iterable[Cluster], path: Path) -> int:
     if kind_of(path) == ".parquet":
         return _write_parquet(clusters, path)
     number = 0
-    with write_atomically(path) as file:
+    with ExitStack() as stack:
+        file = stack.enter_context(write_atomically(path))
+        if path.name.lower().endswith(".gz"):
+            packed = gzip.GzipFile(fileobj=file, mode="wb", mtime=0)
+            file = typing.cast(IO[bytes], stack.enter_context(packed))
         for number, cluster in enumerate(clusters, start=1):
-            file.write(json.dumps(cluster_to_record(cluster), ensure_ascii=False).encode() + b"\n")
+            line = json.dumps(cluster_to_record(cluster), ensure_ascii=False)
+            file.write(line.encode("utf-8", "replace") + b"\n")
     return number
 
 
@@ -121,7 +147,7 @@ def _read_clusters(path: Path, bad: BadRecords) -> Iterator[Cluster]:
             for number, record in enumerate(read_parquet(path), start=1)
         )
     elif suffix == ".json":
-        records = _json_file(path)
+        records = _json_file(path, bad)
     else:
         records = _json_lines(path, bad)
     yield from _each(records, cluster_from_record, bad)
@@ -136,21 +162,27 @@ def _read_wikilead(path: Path, bad: BadRecords) -> Iterator[Cluster]:
 def _wikilead_cluster(record: Any, where: str) -> Cluster:
     if not record["paragraphs"] or not record["lead"]:
         raise DataError(f"{where}: an article without a lead or without a body")
-    title = clean_text(record["title"] or "")
+    for column in ("lead", "paragraphs"):
+        if not is_texts(record[column]):
+            raise DataError(f"{where}: {column} must be a list of texts")
+    if not isinstance(record["title"], str):
+        raise DataError(f"{where}: title must be text")
+    title = clean_text(record["title"])
     paragraphs = [clean_text(text) for text in record["paragraphs"]]
     document = Document.from_paragraphs(paragraphs, name=title)
-    return Cluster(title, (document,), join_lead(record["lead"]), record["id"] or "")
+    return Cluster(title, (document,), join_lead(record["lead"]), record_id(record))
 
 
 def _read_multi_news(path: Path, bad: BadRecords) -> Iterator[Cluster]:
     target_path = _multi_news_targets(path)
-    with open_binary(path) as sources, open_binary(target_path) as targets:
-        for number, (source, target) in enumerate(zip_longest(sources, targets), start=1):
-            where = f"{path}:{number}"
-            if source is None or target is None:
-                raise DataError(f"{where}: {path.name} and {target_path.name} differ in length")
-            records = [(where, (source, target, f"{path.name}-{number}"))]
-            yield from _each(records, _multi_news_cluster, bad)
+    sources = read_lines(path, keep_blank=True)
+    targets = read_lines(target_path, keep_blank=True)
+    for number, (source, target) in enumerate(zip_longest(sources, targets), start=1):
+        where = f"{path}:{number}"
+        if source is None or target is None:
+            raise DataError(f"{where}: {path.name} and {target_path.name} differ in length")
+        records = [(where, (source[1], target[1], f"{path.name}-{number}"))]
+        yield from _each(records, _multi_news_cluster, bad)
 
 
 def _multi_news_targets(path: Path) -> Path:
@@ -192,34 +224,36 @@ def _wcep_cluster(record: Any, where: str) -> Cluster:
     summary = record.get("summary")
     if summary is not None and not isinstance(summary, str):
         raise DataError(f'{where}: "summary" must be text')
-    return Cluster(
-        "", tuple(documents), clean_text(summary or "") or None, str(record.get("id") or "")
-    )
+    return Cluster("", tuple(documents), clean_text(summary or "") or None, record_id(record))
 
 
-def _read_folders(path: Path, bad: BadRecords) -> Iterator[Cluster]:
+def _read_folders(path: Path, bad: BadRecords, config: DataConfig) -> Iterator[Cluster]:
     folders = sorted(folder for folder in path.iterdir() if folder.is_dir())
     if not folders:
         raise DataError(f"{path}: no folders in it; expected one folder per cluster")
-    yield from _each(((str(folder), folder) for folder in folders), _folder_cluster, bad)
+    parse = partial(_folder_cluster, config=config)
+    yield from _each(((str(folder), folder) for folder in folders), parse, bad)
 
 
-def _folder_cluster(folder: Path, where: str) -> Cluster:
-    config = DataConfig()
+def _folder_cluster(folder: Path, where: str, config: DataConfig) -> Cluster:
+    summary = folder / _SUMMARY_FILE
+    files = [file for file in folder_files(folder) if file != summary]
+    if not files:
+        raise DataError(f"{where}: a cluster without documents")
     try:
-        documents, _ = read_documents([folder], config)
-        summary = folder / _SUMMARY_FILE
+        documents, unread = read_documents(files, config, as_found=True)
         target = read_document(summary, config)[0].text if summary.exists() else None
     except InputError as error:
         raise DataError(str(error)) from error
-    sources = tuple(d for d in documents if Path(d.name) != summary)
-    if not sources:
-        raise DataError(f"{where}: a cluster without documents")
+    for part in unread:
+        logger.warning("%s: %s", part.name, part.reason)
     title = clean_text(folder.name.replace("_", " "))
-    return Cluster(title, sources, target.strip() if target else None, clean_text(folder.name))
+    return Cluster(
+        title, tuple(documents), target.strip() if target else None, clean_text(folder.name)
+    )
 
 
-CORPORA: dict[str, Callable[[Path, BadRecords], Iterator[Cluster]]] = {
+CORPORA: dict[str, Callable[..., Iterator[Cluster]]] = {
     "clusters": _read_clusters,
     "wikilead": _read_wikilead,
     "multi-news": _read_multi_news,
@@ -237,7 +271,8 @@ def _each(
         except DataError as error:
             bad.handle(error)
             continue
-        yield cluster
+        # A cluster without an id gets its place: results are joined on ids, and errors name them.
+        yield cluster if cluster.id else replace(cluster, id=Path(where).name)
 
 
 def _json_lines(path: Path, bad: BadRecords) -> Iterator[tuple[str, Any]]:
@@ -251,19 +286,15 @@ def _json_lines(path: Path, bad: BadRecords) -> Iterator[tuple[str, Any]]:
         yield where, record
 
 
-def _json_file(path: Path) -> list[tuple[str, Any]]:
+def _json_file(path: Path, bad: BadRecords) -> Iterable[tuple[str, Any]]:
     """A .json file holds one cluster or a list of them; JSON Lines under that name are read too."""
-    with open_binary(path) as file:
-        data = file.read()
+    data = read_whole(path)
     try:
         value = parse_json(data, str(path))
     except DataError:
-        lines = [(number, line) for number, line in read_lines(path)]
-        if len(lines) < 2:
+        if b"\n" not in data.strip():
             raise
-        return [
-            (f"{path}:{number}", parse_json(line, f"{path}:{number}")) for number, line in lines
-        ]
+        return _json_lines(path, bad)
     if isinstance(value, list):
         return [(f"{path}[{number}]", record) for number, record in enumerate(value)]
     return [(str(path), value)]

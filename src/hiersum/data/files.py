@@ -7,11 +7,14 @@ import os
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import IO, Any
 
 from hiersum.errors import DataError, InputError
 
+MAX_RECORD_BYTES = 128_000_000
+"""One cluster; a packed file can hold any number of bytes in few."""
 _GZIP = b"\x1f\x8b"
 
 
@@ -21,22 +24,47 @@ def kind_of(path: Path) -> str:
     return Path(name).suffix
 
 
-def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def read_lines(path: Path, *, keep_blank: bool = False) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a plain or gzip file with their numbers from 1, blank ones left out.
 
     Raises:
-        DataError: the file is missing or damaged; with the number of the last good line.
+        DataError: the file is missing or damaged, or a line is too long.
     """
-    number = 0
+    with open_binary(path) as file:
+        for number in count(1):
+            with _damage_of(path, f"after line {number - 1}"):
+                line = file.readline(MAX_RECORD_BYTES)
+            if not line:
+                return
+            if len(line) == MAX_RECORD_BYTES:
+                raise DataError(f"{path}:{number}: a line of more than {MAX_RECORD_BYTES:,} bytes")
+            if number == 1:
+                line = line.removeprefix(b"\xef\xbb\xbf")
+            if keep_blank or line.strip():
+                yield number, line.rstrip(b"\r\n")
+
+
+def read_whole(path: Path) -> bytes:
+    """Return the content of a plain or gzip file that is one record.
+
+    Raises:
+        DataError: the file is missing, damaged or too large.
+    """
+    with open_binary(path) as file, _damage_of(path, "on the way"):
+        data = file.read(MAX_RECORD_BYTES)
+    if len(data) == MAX_RECORD_BYTES:
+        raise DataError(f"{path}: more than {MAX_RECORD_BYTES:,} bytes; write it as .jsonl")
+    return data
+
+
+@contextmanager
+def _damage_of(path: Path, where: str) -> Iterator[None]:
     try:
-        with open_binary(path) as file:
-            for number, line in enumerate(file, start=1):
-                if number == 1:
-                    line = line.removeprefix(b"\xef\xbb\xbf")
-                if line.strip():
-                    yield number, line.rstrip(b"\r\n")
+        yield
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{path}: damaged gzip file after line {number} ({error})") from error
+        raise DataError(f"{path}: damaged gzip file {where} ({error})") from error
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from error
 
 
 def open_binary(path: Path) -> IO[bytes]:
@@ -75,7 +103,7 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[d
                 )
             for batch in file.iter_batches(batch_size=256, columns=columns):
                 yield from batch.to_pylist()
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         reason = str(error).split("\n")[0][:200]
         raise DataError(f"{path}: damaged Parquet file ({reason})") from error
 
@@ -96,19 +124,22 @@ def parquet_rows(path: Path) -> int | None:
 def write_atomically(path: Path) -> Iterator[IO[bytes]]:
     """Open a file that takes its name only once everything is written; on error nothing is left.
 
+    A link's target is written, not the link; a device or a pipe is written to as it is.
+
     Raises:
         InputError: the place cannot be written to.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    target = path.resolve()
+    is_special = target.exists() and not target.is_file()
+    temporary = target if is_special else target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
-        file = temporary.open("wb")
-    except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
-    try:
-        with file:
+        with temporary.open("wb") as file:
             yield file
-        temporary.replace(path)
+        if not is_special:
+            temporary.replace(target)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written ({error.strerror})") from error
+        hint = "" if target.parent.is_dir() else "; make its folder first"
+        raise InputError(f"{path}: cannot be written ({error.strerror}){hint}") from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if not is_special:
+            temporary.unlink(missing_ok=True)

@@ -63,7 +63,7 @@ def cluster_from_record(record: Any, where: str) -> Cluster:
         raise DataError(f'{where}: expected an object with "documents", got {_kind(record)}')
     for key in record:
         if key not in _KEYS:
-            raise DataError(f'{where}: unknown field "{key}"; known: {", ".join(_KEYS)}')
+            raise DataError(f"{where}: unknown field {key!r}; known: {', '.join(_KEYS)}")
     documents = record.get("documents")
     if not _is_list(documents):
         raise DataError(f'{where}: "documents" must be a list, got {_kind(documents)}')
@@ -76,7 +76,7 @@ def cluster_from_record(record: Any, where: str) -> Cluster:
             for number, document in enumerate(documents)
         ),
         summary=_text(record, "summary", where) or None,
-        id=str(record.get("id") or ""),
+        id=record_id(record),
         graph=None if record.get("graph") is None else _graph(record["graph"], where),
     )
     if cluster.graph is not None:
@@ -92,14 +92,14 @@ def document_from_record(record: Any, where: str) -> Document:
         raise DataError(f"{where}: expected text or an object, got {_kind(record)}")
     for key in record:
         if key not in _DOCUMENT_KEYS:
-            raise DataError(f'{where}: unknown field "{key}"; known: {", ".join(_DOCUMENT_KEYS)}')
+            raise DataError(f"{where}: unknown field {key!r}; known: {', '.join(_DOCUMENT_KEYS)}")
     name, url = _text(record, "name", where), _text(record, "url", where)
     paragraphs = record.get("paragraphs")
     if paragraphs is None:
         if record.get("text") is None:
             raise DataError(f'{where}: expected "text" or "paragraphs"')
         return Document(_text(record, "text", where), name, url)
-    if not _is_list(paragraphs) or not all(isinstance(text, str) for text in paragraphs):
+    if not is_texts(paragraphs):
         raise DataError(f'{where}: "paragraphs" must be a list of texts')
     return Document.from_paragraphs([clean_text(text) for text in paragraphs], name, url)
 
@@ -139,7 +139,7 @@ def _text(record: Mapping[str, Any], key: str, where: str) -> str:
 def _graph(value: Any, where: str) -> tuple[tuple[float, ...], ...]:
     try:
         matrix = np.array(value, dtype=np.float64)
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError, OverflowError) as error:
         raise DataError(f'{where}: "graph" must be a square matrix of numbers') from error
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise DataError(f'{where}: "graph" must be a square matrix, got shape {matrix.shape}')
@@ -167,6 +167,16 @@ def _kind(value: Any) -> str:
     if value is None:
         return "nothing"
     return names.get(type(value), f"the number {value!r}"[:60])
+
+
+def record_id(record: Mapping[str, Any]) -> str:
+    """Return a record's id as text, whatever it was written as; empty if there is none."""
+    return "" if record.get("id") is None else clean_text(str(record["id"]))
+
+
+def is_texts(value: Any) -> bool:
+    """Is this a list of texts?"""
+    return _is_list(value) and all(isinstance(text, str) for text in value)
 
 
 def join_lead(paragraphs: Iterable[str]) -> str:

@@ -6,26 +6,39 @@ what cannot be read in it is handed back as unread, with the reason.
 
 from __future__ import annotations
 
+import os
+import re
+import stat
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 from hiersum.config import DataConfig
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text
-from hiersum.text.formats import DOCUMENT_SUFFIXES, TEXT_SUFFIXES, extract_text
+from hiersum.text.formats import DOCUMENT_SUFFIXES, extract_text
 from hiersum.text.words import count_words
 from hiersum.types import Document, Unread
 
 STDIN = "-"
+_CLUSTER_LINE = re.compile(r'\s*\[?\s*\{\s*"\w+"\s*:')
 # PDF and Word files hold images; a larger one than this is no article.
 _MAX_PACKED_BYTES = 500_000_000
+_SNIFFED_BYTES = 1 << 16
 
 
 def read_documents(
-    paths: Sequence[Path | str], config: DataConfig
+    paths: Sequence[Path | str], config: DataConfig, *, as_found: bool = False
 ) -> tuple[list[Document], list[Unread]]:
     """Read files and folders (`-` is standard input) as documents of one cluster.
+
+    Args:
+        paths: what to read.
+        config: limits.
+        as_found: treat the files like those of a folder: what cannot be read is left out.
 
     Returns:
         The documents, named by their paths, and what was not read, with reasons.
@@ -35,23 +48,38 @@ def read_documents(
     """
     documents: list[Document] = []
     unread: list[Unread] = []
-    seen: set[Path] = set()
-    for path in dict.fromkeys(map(Path, paths)):
-        if not path.is_dir():
-            _append(documents, unread, path, config)
-            seen.add(path.absolute())
+    for path, is_named in _files(paths, as_found):
+        if len(documents) == config.max_documents:
+            limit = f"beyond the first {config.max_documents} documents (data.max_documents)"
+            unread.append(Unread(_shown(path), limit))
             continue
-        for file in folder_files(path):
-            if file.absolute() in seen:  # named by itself, and again by its folder
-                continue
-            try:
-                _append(documents, unread, file, config)
-            except InputError as error:
-                reason = str(error).removeprefix(f"{_shown(file)}: ")
-                unread.append(Unread(_shown(file), reason))
+        try:
+            if not is_named:
+                _check_kind(path)
+            document, rest = read_document(path, config)
+        except InputError as error:
+            if is_named:
+                raise
+            unread.append(Unread(_shown(path), str(error).removeprefix(f"{_shown(path)}: ")))
+            continue
+        documents.append(document)
+        if rest is not None:
+            unread.append(replace(rest, document=len(documents) - 1))
     if not documents:
         raise InputError(_nothing_read(paths, unread))
     return documents, unread
+
+
+def _files(paths: Sequence[Path | str], as_found: bool) -> Iterator[tuple[Path, bool]]:
+    """Yield each file once, and whether it was named by itself."""
+    seen: set[Path] = set()
+    for given in dict.fromkeys(paths):
+        path = _checked_path(given)
+        is_folder = os.path.isdir(path)  # unlike Path.is_dir, this never raises
+        for file in folder_files(path) if is_folder else [path]:
+            if file.absolute() not in seen:
+                seen.add(file.absolute())
+                yield file, not (is_folder or as_found)
 
 
 def read_document(path: Path, config: DataConfig) -> tuple[Document, Unread | None]:
@@ -62,9 +90,11 @@ def read_document(path: Path, config: DataConfig) -> tuple[Document, Unread | No
     """
     name = "standard input" if str(path) == STDIN else _shown(path)
     data = _read_bytes(path, name, config.max_document_characters)
-    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]] or [""]
-    suffix = suffixes[-2] if suffixes[-1] == ".gz" and len(suffixes) > 1 else suffixes[-1]
-    extract = extract_text(data, name, suffix, max_characters=config.max_document_characters)
+    extract = extract_text(data, name, _kind(path), max_characters=config.max_document_characters)
+    if _CLUSTER_LINE.match(extract.text):
+        raise InputError(
+            f"{name}: this is JSON, perhaps clusters; give it as a .jsonl or .json file"
+        )
     if not count_words(extract.text[:100_000]):
         raise InputError(f"{name}: there is no text in it")
     unread = None
@@ -76,37 +106,60 @@ def read_document(path: Path, config: DataConfig) -> tuple[Document, Unread | No
 
 
 def folder_files(folder: Path) -> Iterator[Path]:
-    """Yield the files below a folder in a fixed order, hidden ones left out."""
-    for path in sorted(folder.rglob("*")):
-        is_hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if path.is_file() and not is_hidden:
+    """Yield what lies below a folder in a fixed order, hidden files and folders left out.
+
+    A folder that cannot be entered is yielded itself, so that it is not passed over in silence.
+    """
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        yield folder
+        return
+    for path in (folder / name for name in names if not name.startswith(".")):
+        if path.is_dir() and not path.is_symlink():
+            yield from folder_files(path)
+        else:
             yield path
 
 
-def _append(
-    documents: list[Document], unread: list[Unread], path: Path, config: DataConfig
-) -> None:
-    document, part = read_document(path, config)
-    documents.append(document)
-    if part is not None:
-        unread.append(Unread(part.name, part.reason, document=len(documents) - 1))
+def _checked_path(given: Path | str) -> Path:
+    text = str(given)
+    if not text:
+        raise InputError("a file name is empty; give a file, a folder, or - for standard input")
+    if re.match(r"https?:/", text):
+        raise InputError(f"{text}: hiersum reads files only; save the page and give its file")
+    return Path(given)
+
+
+def _check_kind(path: Path) -> None:
+    """Refuse, within a folder, what is not a regular file of a kind that holds documents."""
+    if path.is_dir():
+        reason = "a link to a folder" if path.is_symlink() else "the folder cannot be entered"
+        raise InputError(f"{_shown(path)}: {reason}")
+    if not path.is_file():
+        raise InputError(f"{_shown(path)}: not a regular file")
+    if _kind(path) not in DOCUMENT_SUFFIXES:
+        raise InputError(f"{_shown(path)}: not a kind that is read in folders; name it by itself")
+
+
+def _kind(path: Path) -> str:
+    """The suffix that says what a file is, without `.gz`."""
+    return Path(path.name.lower().removesuffix(".gz")).suffix
 
 
 def _shown(path: Path) -> str:
-    """The path as text that any terminal and file can hold."""
-    return clean_text(str(path).encode("utf-8", "replace").decode())
+    """The path as one line of text that any terminal and file can hold."""
+    return clean_text(str(path).encode("utf-8", "replace").decode()).replace("\n", " ")
 
 
 def _read_bytes(path: Path, name: str, max_characters: int) -> bytes:
-    is_text = path.suffix.lower() in TEXT_SUFFIXES
-    # Of plain text only what can be used is read; one byte more tells that there is more.
-    limit = (4 * max_characters + 1) if is_text else _MAX_PACKED_BYTES
     try:
-        if name == "standard input":
-            data = sys.stdin.buffer.read(limit)
-        else:
-            with path.open("rb") as file:
-                data = file.read(limit)
+        with _open(path, name) as file:
+            start = file.read(_SNIFFED_BYTES)
+            # Of text only what can be used is read; one byte more tells that there is more.
+            is_packed = start.startswith((b"%PDF-", b"PK\x03\x04", b"\x1f\x8b"))
+            limit = _MAX_PACKED_BYTES if is_packed else 4 * max_characters + 1
+            data = start + file.read(max(0, limit - len(start)))
     except FileNotFoundError as error:
         raise InputError(f"{name}: no such file") from error
     except (OSError, ValueError) as error:
@@ -115,6 +168,17 @@ def _read_bytes(path: Path, name: str, max_characters: int) -> bytes:
     if not data:
         raise InputError(f"{name}: the file is empty")
     return data
+
+
+def _open(path: Path, name: str) -> AbstractContextManager[IO[bytes]]:
+    if str(path) != STDIN:
+        mode = path.stat().st_mode
+        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+            raise InputError(f"{name}: a device, not a file")
+        return path.open("rb")
+    if sys.stdin is None:
+        raise InputError("standard input is closed; give a file")
+    return nullcontext(sys.stdin.buffer)
 
 
 def _nothing_read(paths: Sequence[Path | str], unread: Sequence[Unread]) -> str:

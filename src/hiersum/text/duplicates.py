@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.text.overlap import ngram_overlap
-from hiersum.text.words import find_numbers, split_words
+from hiersum.text.words import find_amounts, split_words
 from hiersum.types import Cluster, Document, Paragraph
 
 _NUM_HASHES = 32
@@ -32,10 +32,11 @@ def merge_duplicates(paragraphs: Sequence[Paragraph], *, near: float) -> list[Pa
     """Keep the first of paragraphs that say the same, and let it remember where the others stood.
 
     Two paragraphs are the same if their words are, or if they share at least `near` of their word
-    triples (Jaccard) and all of their numbers: a different number is news, not a copy.
+    triples (Jaccard); and only if they agree in numbers and negations, for a different number is news,
+    not a copy.
     """
-    keys = [" ".join(split_words(p.text)) or _BLANKS.sub(" ", p.text) for p in paragraphs]
-    first_with: dict[str, int] = {}
+    keys = [(_words_or_text(p.text), find_amounts(p.text)) for p in paragraphs]
+    first_with: dict[Hashable, int] = {}
     original = [first_with.setdefault(key, index) for index, key in enumerate(keys)]
     if near < 1:
         distinct = sorted(set(original))
@@ -51,6 +52,10 @@ def merge_duplicates(paragraphs: Sequence[Paragraph], *, near: float) -> list[Pa
         else group[0]
         for group in copies.values()
     ]
+
+
+def _words_or_text(text: str) -> str:
+    return " ".join(split_words(text)) or _BLANKS.sub(" ", text)
 
 
 def is_clone(paragraphs: Sequence[str], target: str, *, recall: float) -> list[bool]:
@@ -89,8 +94,8 @@ def _near_duplicates(texts: Sequence[str], near: float) -> list[int]:
     original = list(range(len(texts)))
     for index, bands in enumerate(_bands(shingles)):
         # Only texts with the same numbers can meet, however many differ in nothing else.
-        numbers = find_numbers(texts[index])
-        keys = [(numbers, band) for band in bands]
+        amounts = find_amounts(texts[index])
+        keys = [(amounts, band) for band in bands]
         meetings = Counter(i for key in keys for i in buckets.get(key, ()))
         for candidate in sorted(i for i, _ in meetings.most_common(_MAX_CANDIDATES)):
             if _jaccard(shingles[index], shingles[candidate]) >= near:

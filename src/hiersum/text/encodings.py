@@ -12,6 +12,7 @@ import re
 from charset_normalizer import from_bytes
 
 from hiersum.errors import InputError
+from hiersum.text.languages import detect_language
 
 _MARKS = [
     (codecs.BOM_UTF8, "utf-8"),
@@ -23,8 +24,10 @@ _MARKS = [
 _SAMPLE_BYTES = 1 << 16
 _MAX_CONTROL_SHARE = 0.02  # text has nearly none; random bytes have a tenth
 _CONTROL_BYTES = bytes(range(9)) + bytes(range(14, 27)) + bytes(range(28, 32))
+_MAX_WESTERN_SHARE = 0.25
+_CENTRAL_LANGUAGES = frozenset("pl cs sk hu hr sl sr bs ro sq tr lt lv et".split())
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
-_SPACES = re.compile("[\t\u00a0\u2000-\u200a\u202f\u205f\u3000]")
+_SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
 # Control characters (a terminal would obey them), lone surrogates (no file can hold them), and marks
 # that only a typesetter needs. Joiners stay: Persian and Hindi are written with them.
 _UNWANTED = re.compile(
@@ -59,7 +62,7 @@ def decode_text(data: bytes, name: str, *, is_cut: bool = False) -> str:
 
 def clean_text(text: str) -> str:
     """Unify line ends and spaces, and drop characters that no reader should see."""
-    text = _LINE_ENDS.sub("\n", text)
+    text = _LINE_ENDS.sub("\n", text).expandtabs(4)
     return _UNWANTED.sub("", _SPACES.sub(" ", text))
 
 
@@ -87,17 +90,19 @@ def _refuse_binary(data: bytes, name: str) -> None:
 
 
 def _decode_mixed_lines(data: bytes) -> str | None:
-    """Decode line by line if some lines are UTF-8 and others Windows-1252; None if no line is."""
+    """Decode line by line if most lines are UTF-8 and others Windows-1252; None if they are not."""
     lines: list[str] = []
-    num_utf8 = 0
+    num_utf8 = num_other = 0
     for line in data.split(b"\n"):
         try:
             text = line.decode("utf-8")
             num_utf8 += not line.isascii()
         except UnicodeDecodeError:
             text = line.decode("cp1252", errors="replace")
+            num_other += 1
         lines.append(text)
-    return "\n".join(lines) if num_utf8 else None
+    # A short line of another encoding may be valid UTF-8 by chance, so one such line proves nothing.
+    return "\n".join(lines) if num_utf8 >= num_other else None
 
 
 def _decode_by_detection(data: bytes) -> str:
@@ -105,4 +110,11 @@ def _decode_by_detection(data: bytes) -> str:
     first = next(re.finditer(rb"[\x80-\xff]", data)).start()
     sample = data[max(0, first - 1024) : first + (_SAMPLE_BYTES >> 1)]
     guess = from_bytes(sample).best()
-    return data.decode(guess.encoding if guess else "cp1252", errors="replace")
+    encoding = guess.encoding if guess else "cp1252"
+    num_foreign = len(sample) - len(sample.translate(None, bytes(range(128, 256))))
+    if num_foreign < _MAX_WESTERN_SHARE * len(sample):
+        # Few accents in Latin script: detectors take Western text for Polish, Baltic or Japanese. Believe
+        # them only if the result is really in such a language.
+        language = detect_language(sample.decode(encoding, errors="replace"))
+        encoding = encoding if language in _CENTRAL_LANGUAGES else "cp1252"
+    return data.decode(encoding, errors="replace")

@@ -7,6 +7,7 @@ each is called in one place that turns any failure into one sentence.
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import re
@@ -14,12 +15,14 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from html.parser import HTMLParser
 
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text, decode_text
 
-TEXT_SUFFIXES = frozenset({".txt", ".text", ".md", ".markdown", ".htm", ".html", ".xhtml"})
-DOCUMENT_SUFFIXES = TEXT_SUFFIXES | {".pdf", ".docx"}
+DOCUMENT_SUFFIXES = frozenset(
+    {".txt", ".text", ".md", ".markdown", ".htm", ".html", ".xhtml", ".pdf", ".docx"}
+)
 _MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
 _HTML_SUFFIXES = frozenset({".htm", ".html", ".xhtml"})
 _GZIP = b"\x1f\x8b"
@@ -32,12 +35,16 @@ _FOREIGN = {
     b"GIF8": "an image; hiersum reads text only",
     b"PAR1": "a Parquet file; name it .parquet and it is read as clusters",
 }
-_LOOKS_HTML = re.compile(
-    rb"^\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
-)
+_HTML_TAG = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.I)
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?([\w-]{2,20})", re.I)
+_LOOKS_MARKDOWN = re.compile(r"^#{1,6} \S|\[[^\]\n]{1,200}\]\(https?://", re.M)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.S)
-_EXPANSION = 200  # a file that unpacks to more than this many times its size is a bomb
+_EXPANSION = 50  # a Word file that unpacks to more than this many times its size is a bomb
+_MAX_UNPACKED_BYTES = 64_000_000
+# What a page may declare; others (punycode, UTF-16 in a page of ASCII) are mistakes or traps.
+_WEB_ENCODINGS = frozenset(
+    """utf-8 gbk gb2312 gb18030 big5 shift_jis euc_jp iso2022_jp euc_kr koi8-r koi8-u cp874""".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +73,19 @@ def extract_text(data: bytes, name: str, suffix: str, *, max_characters: int) ->
     for magic, what in _FOREIGN.items():
         if data.startswith(magic):
             raise InputError(f"{name}: this is {what}")
-    if b"%PDF-" in data[:1024]:
+    if data.lstrip()[:5] == b"%PDF-" or (suffix == ".pdf" and b"%PDF-" in data[:1024]):
         return _joined(_pdf_pages(data, name), max_characters)
     if data.startswith(_ZIP):
         return _joined(_docx_paragraphs(data, name), max_characters)
     # Any character takes at most four bytes: what lies beyond cannot be read anyway.
     is_cut = len(data) > 4 * max_characters
     data = data[: 4 * max_characters]
-    if suffix in _HTML_SUFFIXES or _LOOKS_HTML.match(data[:4096]):
+    if suffix in _HTML_SUFFIXES or _looks_html(data[:4096]):
         extract = _html_text(data, name)
     else:
         text = decode_text(data, name, is_cut=is_cut)
-        extract = Extract(_markdown_text(text) if suffix in _MARKDOWN_SUFFIXES else text)
+        is_markdown = suffix in _MARKDOWN_SUFFIXES or (not suffix and _LOOKS_MARKDOWN.search(text))
+        extract = Extract(_markdown_text(text) if is_markdown else text)
     is_cut = is_cut or len(extract.text) > max_characters
     return Extract(_cut(extract.text, max_characters), extract.url, is_cut)
 
@@ -155,15 +163,15 @@ def _check_word_archive(data: bytes, name: str) -> None:
         raise InputError(f"{name}: damaged Word file ({_first_line(error)})") from error
     if not any(entry.filename == "word/document.xml" for entry in entries):
         raise InputError(f"{name}: this is a zip archive but not a .docx file; unpack it first")
-    if sum(entry.file_size for entry in entries) > _EXPANSION * len(data):
-        raise InputError(f"{name}: the Word file unpacks to more than {_EXPANSION} times its size")
+    limit = min(_EXPANSION * len(data), _MAX_UNPACKED_BYTES)
+    if sum(entry.file_size for entry in entries if entry.filename.endswith(".xml")) > limit:
+        raise InputError(f"{name}: the text of the Word file unpacks to more than {limit:,} bytes")
 
 
 def _html_text(data: bytes, name: str) -> Extract:
     import trafilatura
 
-    declared = _META_CHARSET.search(data[:4096])
-    html = _decode_declared(data, declared) or decode_text(data, name)
+    html = _decode_declared(data) or decode_text(data, name)
     try:
         tree = trafilatura.load_html(html)
         if tree is None:  # named .html, but without any markup
@@ -174,19 +182,53 @@ def _html_text(data: bytes, name: str) -> Extract:
         text = trafilatura.extract(tree, include_comments=False, include_tables=False)
         # Short pages have no main part to find: take what is left without menus and scripts.
         text = text or trafilatura.html2txt(html)
+        if not text.strip():  # too deeply nested, or nothing but bare tags
+            collector = _TextCollector()
+            collector.feed(html)
+            text = "\n".join(collector.parts)
     except Exception as error:  # whatever broken markup makes of its reader
         raise InputError(f"{name}: HTML that cannot be read ({_first_line(error)})") from error
     url = next((a for a in addresses if a.startswith(("http://", "https://"))), "")
     return Extract(clean_text(text), clean_text(url))
 
 
-def _decode_declared(data: bytes, declared: re.Match[bytes] | None) -> str | None:
-    if declared is None:
+def _decode_declared(data: bytes) -> str | None:
+    """Decode a page as it says it is encoded; None if it does not say, or says it wrongly."""
+    declared = _META_CHARSET.search(data[:4096])
+    if declared is None or data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
         return None
     try:
-        return clean_text(data.decode(declared[1].decode("ascii")))
-    except (LookupError, ValueError):  # an unknown name, or not what it says
+        name = codecs.lookup(declared[1].decode("ascii")).name
+        if name in ("iso8859-1", "ascii"):
+            name = "cp1252"  # as every browser does
+        if name not in _WEB_ENCODINGS and not name.startswith(("cp125", "iso8859-")):
+            return None
+        return clean_text(data.decode(name, errors="replace" if name == "cp1252" else "strict"))
+    except (LookupError, ValueError):
         return None
+
+
+def _looks_html(start: bytes) -> bool:
+    return start.lstrip().startswith(b"<") and _HTML_TAG.search(start) is not None
+
+
+class _TextCollector(HTMLParser):
+    """Collects the text of markup that other readers give up on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: list[str] = []
+        self.hidden = 0
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.hidden += tag in ("script", "style")
+
+    def handle_endtag(self, tag: str) -> None:
+        self.hidden -= tag in ("script", "style") and self.hidden > 0
+
+    def handle_data(self, data: str) -> None:
+        if not self.hidden:
+            self.parts.append(data)
 
 
 def _markdown_text(text: str) -> str:

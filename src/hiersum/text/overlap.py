@@ -54,12 +54,6 @@ class Overlap:
         return 2 * self.precision * self.recall / np.where(total > 0, total, 1)
 
 
-def rouge_words(text: str, *, stem: bool = True) -> list[str]:
-    """Return the words of a text as ROUGE counts them; words of up to three letters are not stemmed."""
-    words = _WORD.findall(text.lower())
-    return [stem_word(word) if len(word) > 3 else word for word in words] if stem else words
-
-
 def ngram_overlap(
     targets: str | Sequence[str], candidates: Sequence[str], n: int, *, stem: bool = True
 ) -> Overlap:
@@ -80,7 +74,13 @@ def lcs_overlap(
 ) -> Overlap:
     """Measure the longest common subsequence of words of candidates and their targets."""
     pairs = _encode_pairs(targets, candidates, stem)
-    target_texts, candidate_texts = pairs.targets.as_strings(), pairs.candidates.as_strings()
+    # More words than Unicode has room for are compared as lists of numbers, which is slower.
+    fits = (
+        max(pairs.targets.ids.max(initial=0), pairs.candidates.ids.max(initial=0)) < _MAX_CHARACTERS
+    )
+    target_texts, candidate_texts = (
+        side.as_strings() if fits else side.as_lists() for side in (pairs.targets, pairs.candidates)
+    )
     if len(target_texts) == 1:
         lengths = process.cdist(
             target_texts, candidate_texts, scorer=LCSseq.similarity, dtype=np.int64
@@ -104,14 +104,16 @@ class _Segments:
         """The text each id belongs to."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
-    def as_strings(self) -> list[Sequence[int]] | list[str]:
+    def as_strings(self) -> Sequence[Sequence[object]]:
         """Each text with one character per word, the form that rapidfuzz compares fastest."""
-        bounds = zip(self.offsets[:-1], self.offsets[1:])
-        if self.ids.size and self.ids.max() >= _MAX_CHARACTERS:  # more words than Unicode has room
-            return [self.ids[start:end].tolist() for start, end in bounds]
         codes = np.where(self.ids < _SURROGATES, self.ids, self.ids + _NUM_SURROGATES)
         text = codes.astype("<u4").tobytes().decode("utf-32-le")
-        return [text[start:end] for start, end in bounds]
+        return [text[start:end] for start, end in zip(self.offsets[:-1], self.offsets[1:])]
+
+    def as_lists(self) -> Sequence[Sequence[object]]:
+        """Each text as a list of its ids."""
+        bounds = zip(self.offsets[:-1], self.offsets[1:])
+        return [self.ids[start:end].tolist() for start, end in bounds]
 
 
 @dataclass(frozen=True, slots=True)

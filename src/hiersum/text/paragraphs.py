@@ -8,6 +8,7 @@ before anything is dropped, so that it still points into its document.
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Sequence
 from statistics import median
 
@@ -24,17 +25,22 @@ _MAX_WORD_CHARACTERS = 40  # on average; beyond it this is data, not language
 _MIN_LETTER_SHARE = 0.5
 _MIN_UNENDED_WORDS = 8  # fewer words without a full stop are a heading or a menu entry
 _MAX_NOTICE_WORDS = 40
+_MAX_SHORT_NOTICE_WORDS = 9
 _BULLET = re.compile(r"^\s*[-*\u2022\u2023\u25e6\u2043\u00b7]\s+")
 _LIST_ITEM = re.compile(rf"{_BULLET.pattern}|^\s*\(?\d{{1,3}}[.)]\s+")
 _HYPHENATED = re.compile(r"[^\W\d_]-$")
 _NOTICE = re.compile(
     r"""\b(?:we|this\ (?:web)?site)\ uses?\ cookies | \baccept\ (?:all\ )?cookies
-    | \ball\ rights\ reserved
-    | \bcookie\ (?:policy|settings|preferences|notice) | \bprivacy\ (?:policy|notice)
-    | \bterms\ (?:of\ (?:use|service)|and\ conditions) | \bsubscribe\ (?:now|today|to\ (?:our|the)\b)
-    | \bsign\ (?:up|in)\ (?:for|to|with)\b | \bshare\ (?:this|on)\b | \bfollow\ us\b | \bclick\ here\b
-    | \bskip\ to\ (?:main\ )?content | \benable\ javascript | \byour\ (?:email|inbox)\b
-    | ^advertisement\b | ^related\ (?:articles|stories)\b | ^read\ (?:more|also)\b | ^\s*\u00a9""",
+    | \bcookie\ (?:policy|settings|preferences|notice) | \ball\ rights\ reserved | ^\s*\u00a9
+    | \benable\ javascript""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# Phrases that news may hold too: they make a notice only of a line that says little else.
+_SHORT_NOTICE = re.compile(
+    r"""\bprivacy\ (?:policy|notice) | \bterms\ (?:of\ (?:use|service)|and\ conditions)
+    | \bsubscribe\b | \bsign\ (?:up|in)\b | \bshare\ (?:this|on)\b | \bfollow\ us\b | \bclick\ here\b
+    | \bskip\ to\ (?:main\ )?content | \byour\ (?:email|inbox)\b | ^advertisement\b
+    | ^related\ (?:articles|stories)\b | ^read\ (?:more|also)\b""",
     re.VERBOSE | re.IGNORECASE,
 )
 
@@ -76,7 +82,8 @@ def split_text(text: str, max_words: int) -> list[str]:
     Joining the result gives back the words of the text, but for hyphens at the end of wrapped lines;
     bullets are left out.
     """
-    lines = [line.rstrip() for line in text.split("\n")]
+    lines = textwrap.dedent(text).split("\n")
+    lines = [line.rstrip() for line in lines]
     width = _wrap_width(lines)
     paragraphs = _join_wrapped(lines, width) if width else lines
     paragraphs = [_BULLET.sub("", paragraph, count=1).strip() for paragraph in paragraphs]
@@ -94,6 +101,7 @@ def is_fragment(text: str, min_words: int) -> bool:
         or num_letters < _MIN_LETTER_SHARE * num_visible
         or num_visible > _MAX_WORD_CHARACTERS * num_words
         or (num_words <= _MAX_NOTICE_WORDS and _NOTICE.search(text) is not None)
+        or (num_words <= _MAX_SHORT_NOTICE_WORDS and _SHORT_NOTICE.search(text) is not None)
     )
 
 
@@ -105,11 +113,15 @@ def _wrap_width(lines: Sequence[str]) -> int | None:
     width = sorted(map(len, followed))[int(0.95 * (len(followed) - 1))]
     num_open = sum(not ends_sentence(line) for line in followed)
     is_even = median(map(len, followed)) > 0.6 * width
+    num_running_on = sum(
+        bool(line) and after.lstrip()[:1].islower() for line, after in zip(lines, lines[1:])
+    )
     num_items = sum(_LIST_ITEM.match(line) is not None for line in followed)
     is_wrapped = (
         _WRAP_WIDTHS[0] <= width <= _WRAP_WIDTHS[1]
         and num_open > 0.5 * len(followed)
         and num_items < 0.5 * len(followed)
+        and num_running_on > 0.3 * len(followed)  # headlines below each other begin with capitals
         and is_even
     )
     return width if is_wrapped else None
@@ -118,13 +130,28 @@ def _wrap_width(lines: Sequence[str]) -> int | None:
 def _join_wrapped(lines: Iterable[str], width: int) -> list[str]:
     """Join lines until a blank one, an indented one, a list item, or a short line with a full stop."""
     paragraphs: list[list[str]] = [[]]
+    was_indented = hangs = False
     for line in lines:
-        is_new = not line or line.startswith(("  ", "\t")) or _LIST_ITEM.match(line)
-        if is_new or (paragraphs[-1] and _ends_early(paragraphs[-1][-1], width)):
+        before = paragraphs[-1]
+        is_indented = line.startswith("  ")
+        if (
+            not line
+            or _LIST_ITEM.match(line)
+            or (is_indented and not was_indented and not hangs)
+            or (len(before) == 1 and _is_heading(before[0], line, width))
+            or (before and _ends_early(before[-1], width))
+        ):
             paragraphs.append([])
+            hangs = _LIST_ITEM.match(line) is not None  # further lines of an item are indented
+        was_indented = is_indented
         if line:
             paragraphs[-1].append(line.strip())
     return [_join_lines(paragraph) for paragraph in paragraphs]
+
+
+def _is_heading(line: str, after: str, width: int) -> bool:
+    """A first line that stops short without a full stop, before one that begins anew."""
+    return len(line) < _SHORT_LINE * width and not ends_sentence(line) and after[:1].isupper()
 
 
 def _ends_early(line: str, width: int) -> bool:
@@ -132,13 +159,14 @@ def _ends_early(line: str, width: int) -> bool:
 
 
 def _join_lines(lines: Sequence[str]) -> str:
-    text = ""
+    parts: list[str] = []
     for line in lines:
-        if _HYPHENATED.search(text) and line[:1].islower():
-            text = text[:-1] + line
-        else:
-            text = f"{text} {line}" if text else line
-    return text
+        if parts and line[:1].islower() and _HYPHENATED.search(parts[-1][-2:]):
+            parts[-1] = parts[-1][:-1]
+        elif parts:
+            parts.append(" ")
+        parts.append(line)
+    return "".join(parts)
 
 
 def _split_long(paragraph: str, max_words: int) -> list[str]:

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from hiersum.text.sentences import split_sentences
+from hiersum.text.sentences import ABBREVIATIONS, OPEN_ABBREVIATIONS, split_sentences
 
 # Characters that the vocabulary does not have, as the ones it has.
 _PLAIN = str.maketrans(
@@ -121,7 +121,15 @@ def _restore_case(text: str, casing: Mapping[str, str]) -> str:
 
 def _sentences_in_lower_case(text: str) -> list[str]:
     """Split where a stop and a space stand: there are no capitals yet to tell a boundary by."""
-    return re.split(r'(?<=[.!?])(?<!\b[a-z]\.)(?<!\.\w\.)\s+(?!\d)|(?<=[.]")\s+', text)
+    sentences: list[str] = []
+    parts = re.split(r'(?<=[.!?])(?<!\b[a-z]\.)(?<!\.\w\.)\s+(?!\d)|(?<=[.]")\s+', text)
+    for part in parts:
+        last_word = sentences[-1].rpartition(" ")[2].lower().strip(".") if sentences else ""
+        if last_word in ABBREVIATIONS or last_word in OPEN_ABBREVIATIONS:
+            sentences[-1] += f" {part}"
+        else:
+            sentences.append(part)
+    return sentences
 
 
 def _capitalised(sentence: str) -> str:

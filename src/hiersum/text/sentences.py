@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 
-_ABBREVIATIONS = frozenset(
-    """mr mrs ms mx dr prof st mt ft gen col maj sgt lt capt cpt cmdr adm rev hon gov sen rep pres fr
+ABBREVIATIONS = frozenset(
+    """op rs cdr drs reg fol tel
+    mr mrs ms mx dr prof st mt ft gen col maj sgt lt capt cpt cmdr adm rev hon gov sen rep pres fr
     sr sra srta mme mlle hr messrs vs v cf viz eg e.g ie i.e al et ca c approx est fig figs nos vol
     vols p pp ch sec eq eds jan feb apr jun jul aug sep sept oct nov mon tue wed thu fri b d m r
     u.n ph ave blvd rd bldg dept univ assn bros gov't""".split()
 )
 # These may end a sentence or stand within one; the next word decides.
-_OPEN_ABBREVIATIONS = frozenset(
+OPEN_ABBREVIATIONS = frozenset(
     "inc ltd co corp jr etc u.s u.k a.m p.m b.c a.d ph.d d.c esq".split()
 )
 _STARTERS = frozenset(
@@ -29,7 +30,8 @@ _CANDIDATE = re.compile(
     r"""(?P<end>[.!?\u2026\u061f\u06d4\u0964\u0965\u1362]+["'\u201d\u2019\u00bb)\]]*)(?P<space>\s+)(?=\S)"""
     r"""|(?P<wide>[\u3002\uff01\uff1f\uff61]+["'\u201d\u2019\u300d\u300f\uff09]*)\s*(?=\S)"""
 )
-_CAN_BEGIN = re.compile(r"""["'\u201c\u2018\u00ab(\[\u00bf\u00a1-]*[^\W_a-z]""")
+_CAN_BEGIN = re.compile(r"""["'\u201c\u2018\u00ab(\[\u00bf\u00a1-]*([^\W_])""")
+_INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")  # J. or J.R.R. without its last stop
 _LAST_WORD = re.compile(r"[^\W_][\w.'\u2019-]*$")
 _NEXT_WORD = re.compile(r"[\w']+")
 _FINAL = re.compile(
@@ -57,7 +59,8 @@ def ends_sentence(text: str) -> bool:
 
 def _is_boundary(text: str, match: re.Match[str]) -> bool:
     following = text[match.end() : match.end() + 40]
-    if not _CAN_BEGIN.match(following):
+    beginning = _CAN_BEGIN.match(following)
+    if beginning is None or beginning[1].islower():
         return False
     if match["end"] != ".":  # "?!", "...", or a stop with a closing quote: no abbreviation
         return True
@@ -67,10 +70,10 @@ def _is_boundary(text: str, match: re.Match[str]) -> bool:
     word = before[0].lower()
     next_word = _NEXT_WORD.search(following)
     starts_anew = next_word is not None and next_word[0].lower() in _STARTERS
-    if word in _OPEN_ABBREVIATIONS:
+    if word in OPEN_ABBREVIATIONS:
         return starts_anew
-    if len(word) == 1 and word.isalpha():  # an initial: "J. Smith", but "Vitamin C. The ..."
+    if _INITIALS.fullmatch(word):  # "J. Smith", "J.R.R. Tolkien", but "Vitamin C. The ..."
         return starts_anew and word != "i"
-    if word in _ALSO_WORDS:  # "No. 5", "Fig. 3", but "He said no. Then ..."
+    if word.rpartition("-")[2] in _ALSO_WORDS:  # "No. 5", "Fig. 3", but "He said no. Then ..."
         return not following[0].isdigit() and (starts_anew or word == "no")
-    return word not in _ABBREVIATIONS
+    return word not in ABBREVIATIONS

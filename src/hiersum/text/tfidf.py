@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from hiersum.text.stemming import stem as stem_word
-from hiersum.text.words import split_words
+from hiersum.text.words import split_stems, split_words
 
 
 class TfidfSpace:
@@ -37,16 +36,16 @@ class TfidfSpace:
         """Return vectors of other texts; words unknown to the space are left out."""
         return self._weigh(self._counts([self._words(text) for text in texts]))
 
+    def __contains__(self, word: str) -> bool:
+        return word in self._ids
+
     def weights_of(self, texts: Sequence[str]) -> sparse.csr_matrix:
         """Return the weight of each word of each text, counted once, not brought to length one."""
         counts = self._counts([self._words(text) for text in texts])
         return (counts > 0).multiply(self._weights).tocsr()
 
     def _words(self, text: str) -> list[str]:
-        words = split_words(text)
-        if not self._stem:
-            return words
-        return [stem_word(word) if len(word) > 3 and word.isascii() else word for word in words]
+        return split_stems(text) if self._stem else split_words(text)
 
     def _counts(self, texts: Sequence[Sequence[str]]) -> sparse.csr_matrix:
         ids = [[self._ids[word] for word in words if word in self._ids] for words in texts]

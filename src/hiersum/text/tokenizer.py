@@ -185,6 +185,7 @@ def train_tokenizer(texts: Iterable[str], *, size: int = 32_000, threads: int = 
             control_symbols=["<T>"],
             num_threads=threads,
             input_sentence_size=2_000_000,
+            max_sentence_length=1 << 16,  # bytes; longer lines would be left out without a word
             shuffle_input_sentence=True,
             minloglevel=2,
         )

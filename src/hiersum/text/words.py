@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
+from hiersum.text.stemming import stem
+
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\U00020000-\U0003ffff"
@@ -20,12 +22,23 @@ _WORD = re.compile(
     rf"[{_UNSPACED}]|\d+(?:[.,]\d+)+|[^\W{_UNSPACED}]+(?:['\u2019][^\W{_UNSPACED}]+)*"
 )
 _LONG_TEXT = 100_000
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+_NUMBER = re.compile(r"[-\u2212]?[$\u20ac\u00a3\u00a5]?\d+(?:[.,]\d+)*\s?%?")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_NUMBER_WORDS = frozenset(
+    """no not never zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
+    fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
+    hundred thousand million billion first second third half""".split()
+)
 
 
 def split_words(text: str) -> list[str]:
     """Return the lower-cased words of a text, in order."""
     return _WORD.findall(text.lower())
+
+
+def split_stems(text: str) -> list[str]:
+    """Return the words of a text, English ones as their stems."""
+    return [stem(w) if len(w) > 3 and w.isascii() else w for w in split_words(text)]
 
 
 def count_words(text: str) -> int:
@@ -50,6 +63,8 @@ def split_every(text: str, num_words: int) -> Iterator[str]:
         yield rest
 
 
-def find_numbers(text: str) -> frozenset[str]:
-    """Return the numbers that stand in a text, without the commas between thousands."""
-    return frozenset(number.replace(",", "") for number in _NUMBER.findall(text))
+def find_amounts(text: str) -> frozenset[str]:
+    """Return what makes two texts contradict each other: numbers with sign, currency and per cent,
+    number words, and negations."""
+    numbers = (_THOUSANDS.sub("", number).replace(" ", "") for number in _NUMBER.findall(text))
+    return frozenset(numbers) | _NUMBER_WORDS.intersection(split_words(text))

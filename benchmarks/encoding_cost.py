@@ -1,4 +1,4 @@
-"""Time and peak memory of reading a cluster, by its number of paragraphs: hierarchical and flat.
+"""What reading a cluster costs, by its number of paragraphs: hierarchical and flat.
 
 Paragraphs of 70 tokens at paper size. The hierarchical encoder should grow in a line, the flat one
 with the square of its input. Writes a plot beside the results.
@@ -6,13 +6,14 @@ with the square of its input. Writes a plot beside the results.
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
 
 import torch
-from measure import side_by_side, write_results
-from memory import peak_growth
+from cost import cpu_seconds, peak_growth
+from measure import write_results
 
 from hiersum.config import model_preset
 from hiersum.model.batch import Batch
@@ -37,16 +38,23 @@ class Reader:
         self.network.encode(self.batch)
 
 
-def peak_megabytes(system: str, num_paragraphs: int) -> float:
-    """Return by how much a process of its own grows while it reads."""
-    command = [sys.executable, __file__, "--memory", system, str(num_paragraphs)]
-    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+def measure(system: str, num_paragraphs: int) -> dict[str, float]:
+    """Return what reading costs, in a process of its own."""
+    command = [sys.executable, __file__, "--one", system, str(num_paragraphs)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    result: dict[str, float] = json.loads(done.stdout)
+    return result
 
 
-def measure_memory(system: str, num_paragraphs: int) -> None:
-    """Read a short cluster, then a cluster of the wanted size, and print the growth of the second."""
+def measure_here(system: str, num_paragraphs: int) -> None:
+    """Read a short cluster to warm up, then the wanted one, and print what that costs."""
     Reader(system, 2)()
-    print(peak_growth(Reader(system, num_paragraphs)))
+    reader = Reader(system, num_paragraphs)
+    seconds: list[float] = []
+    growth = peak_growth(lambda: seconds.append(cpu_seconds(reader)))
+    while sum(seconds) < 10:
+        seconds.append(cpu_seconds(reader))
+    print(json.dumps({"seconds": round(min(seconds), 3), "megabytes": round(growth, 1)}))
 
 
 def plot(rows: list[dict[str, float]], path: Path) -> None:
@@ -62,7 +70,7 @@ def plot(rows: list[dict[str, float]], path: Path) -> None:
             values = [row[f"{system}_{unit}"] for row in rows]
             panel.plot([row["paragraphs"] for row in rows], values, marker="o", label=label)
         panel.set_xlabel(f"paragraphs of {NUM_TOKENS} tokens")
-        panel.set_ylabel({"seconds": "seconds", "megabytes": "peak megabytes"}[unit])
+        panel.set_ylabel({"seconds": "processor seconds", "megabytes": "peak megabytes"}[unit])
         panel.set_ylim(bottom=0)
         panel.grid(alpha=0.3)
     panels[0].set_title("time to read a cluster")
@@ -75,12 +83,10 @@ def main() -> None:
     """Measure every size and write results and plot."""
     rows = []
     for number in NUM_PARAGRAPHS:
-        readers = {system: Reader(system, number) for system in SYSTEMS}
-        seconds = side_by_side(readers, rounds=5 if number <= 100 else 2)
         row: dict[str, float] = {"paragraphs": number}
         for system in SYSTEMS:
-            row[f"{system}_seconds"] = round(seconds[system], 3)
-            row[f"{system}_megabytes"] = round(peak_megabytes(system, number), 1)
+            costs = measure(system, number)
+            row |= {f"{system}_{unit}": value for unit, value in costs.items()}
         rows.append(row)
     first, last = rows[0], rows[-1]
     growth = {
@@ -93,6 +99,8 @@ def main() -> None:
         "encoding_cost",
         {
             "torch": torch.__version__,
+            "threads": 1,
+            "seconds": "processor time",
             "rows": rows,
             "growth_from_first_to_last": {"paragraphs": paragraphs, **growth},
         },
@@ -101,8 +109,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(2)
-    if sys.argv[1:2] == ["--memory"]:
-        measure_memory(sys.argv[2], int(sys.argv[3]))
+    torch.set_num_threads(1)
+    if sys.argv[1:2] == ["--one"]:
+        measure_here(sys.argv[2], int(sys.argv[3]))
     else:
         main()

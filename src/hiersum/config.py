@@ -169,10 +169,11 @@ class ModelConfig:
         _require_within("model.dropout", self.dropout, 0, 0.9)
         for name in ("pad_id", "begin_id", "end_id"):
             _require_within(f"model.{name}", getattr(self, name), 0, self.vocab_size - 1)
-        if self.profile != "t5" and self.width % 4:
+        # Positions are pairs of sine and cosine, and ranks take half of them.
+        unit = 4 if self.architecture == "ht" and self.paragraph_position else 2
+        if self.profile != "t5" and self.width % unit:
             raise ConfigError(
-                f"model.width ({self.width}) must be a multiple of 4: each half of a position is "
-                "pairs of sine and cosine"
+                f"model.width ({self.width}) must be a multiple of {unit}: positions are pairs"
             )
         if self.head_width is None and self.width % self.num_heads:
             raise ConfigError(

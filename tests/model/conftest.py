@@ -11,6 +11,9 @@ from hiersum.config import ModelConfig
 from hiersum.model.batch import Batch
 from hiersum.model.network import Network, build_network
 
+# Small tensors do not gain from threads, and workers that share cores lose by them.
+torch.set_num_threads(1)
+
 TINY = {
     "vocab_size": 40,
     "width": 16,

@@ -10,6 +10,7 @@ from torch import nn
 
 from hiersum.model.dropout import Dropout
 from hiersum.model.layers import (
+    ROWS_AT_ONCE,
     FeedForward,
     HeadLinear,
     RelativeBias,
@@ -93,3 +94,14 @@ def test_heads_are_initialised_as_matrices_of_their_own() -> None:
     bound = math.sqrt(6 / 16)
     assert layer.weight.abs().max() <= bound
     assert layer.weight.abs().max() > 0.9 * bound
+
+
+def test_a_long_source_goes_through_feed_forward_in_parts_with_the_same_result() -> None:
+    layer = FeedForward(width=4, hidden_width=6, activation="relu", bias=True, dropout=Dropout())
+    states = torch.randn(2 * ROWS_AT_ONCE + 3, 4)
+
+    whole = layer(states)
+    with torch.no_grad():
+        in_parts = layer(states)
+
+    torch.testing.assert_close(in_parts, whole)

@@ -15,8 +15,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from huggingface_hub import snapshot_download
-from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor
@@ -24,11 +22,12 @@ from torch import Tensor
 from hiersum.config import ModelConfig
 from hiersum.conversion.vocabulary import prune_tokenizer
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.checkpoint import fetch, save_pretrained
 from hiersum.model.layers import NORM_EPSILON
 from hiersum.model.network import EncoderDecoder, build_network
 
 TOKENIZER = "spiece.model"
+FILES = ["config.json", "*.safetensors", TOKENIZER]
 ATTENTION = {"query": "q", "key": "k", "value": "v", "output": "o"}
 # Copies of the embedding, and a table that T5 1.0 carries but never reads.
 IGNORED = re.compile(
@@ -56,7 +55,7 @@ def convert_t5(
     Raises:
         CheckpointError: the model is not such a T5, or a file of it is missing or damaged.
     """
-    folder = _fetch(dir_or_hub_name)
+    folder = fetch(dir_or_hub_name, patterns=FILES)
     record = _read_record(folder / "config.json")
     weights = _read_weights(folder)
     kept_layers = _spread(folder, int(_size(folder, record, "num_decoder_layers")), decoder_layers)
@@ -194,20 +193,6 @@ def _spread(folder: Path, total: int, wanted: int | None) -> list[int]:
     if not 1 <= wanted <= total:
         raise CheckpointError(f"{folder}: has {total} decoder layers, so {wanted} cannot be kept")
     return [round(index * (total - 1) / max(1, wanted - 1)) for index in range(wanted)]
-
-
-def _fetch(dir_or_hub_name: Path | str) -> Path:
-    folder = Path(dir_or_hub_name)
-    if folder.is_dir():
-        return folder
-    wanted = ["config.json", "*.safetensors", "*.safetensors.index.json", TOKENIZER]
-    try:
-        return Path(snapshot_download(str(dir_or_hub_name), allow_patterns=wanted))
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
-        raise CheckpointError(
-            f"{dir_or_hub_name}: neither a folder here nor a model that could be downloaded "
-            f"({type(error).__name__}); check the name and the connection"
-        ) from error
 
 
 def _read_record(path: Path) -> Mapping[str, Any]:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -82,13 +83,23 @@ def discourse_graph(
         MissingDependencyError: spaCy is not installed.
         ConfigError: there is no such pipeline.
     """
-    names = list(find_names([paragraph.text for paragraph in paragraphs], pipeline=pipeline))
-    graph = ENTITY_WEIGHT * count_shared(names) + joined_by_markers(paragraphs)
-    np.fill_diagonal(graph, 0)
-    return graph
+    return next(discourse_graphs([paragraphs], pipeline=pipeline))
 
 
-def find_names(texts: Sequence[str], *, pipeline: str = PIPELINE) -> Iterator[frozenset[str]]:
+def discourse_graphs(
+    clusters: Sequence[Sequence[Paragraph]], *, pipeline: str = PIPELINE
+) -> Iterator[NDArray[np.float64]]:
+    """Yield the graph of each cluster; names of all of them are looked for in full batches."""
+    texts = (paragraph.text for paragraphs in clusters for paragraph in paragraphs)
+    names = find_names(texts, pipeline=pipeline)
+    for paragraphs in clusters:
+        shared = count_shared(list(islice(names, len(paragraphs))))
+        graph = ENTITY_WEIGHT * shared + joined_by_markers(paragraphs)
+        np.fill_diagonal(graph, 0)
+        yield graph
+
+
+def find_names(texts: Iterable[str], *, pipeline: str = PIPELINE) -> Iterator[frozenset[str]]:
     """Yield the names in each text, of the types that the paper uses."""
     for parsed in _load(pipeline).pipe(texts, batch_size=64):
         yield frozenset(name.text for name in parsed.ents if name.label_ in ENTITY_TYPES)

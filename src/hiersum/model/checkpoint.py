@@ -17,7 +17,7 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -104,8 +104,13 @@ def read_config(directory: Path | str) -> ModelConfig:
     return _model_config(_read_record(path), path)
 
 
-def fetch(name_or_directory: Path | str, *, revision: str | None = None) -> Path:
-    """Return the folder itself, or download `owner/name` from the Hugging Face hub."""
+def fetch(
+    name_or_directory: Path | str,
+    *,
+    revision: str | None = None,
+    patterns: Sequence[str] = (CONFIG, TOKENIZER, CARD, "*.safetensors", "*.json"),
+) -> Path:
+    """Return the folder itself, or download these files of `owner/name` from the Hugging Face hub."""
     folder = Path(name_or_directory)
     if folder.is_dir():
         return folder
@@ -113,9 +118,10 @@ def fetch(name_or_directory: Path | str, *, revision: str | None = None) -> Path
         raise CheckpointError(
             f"{folder}: no such folder; give a model folder or a hub's owner/name"
         )
-    wanted = [CONFIG, TOKENIZER, CARD, "*.safetensors", "*.json"]
     try:
-        found = snapshot_download(str(name_or_directory), revision=revision, allow_patterns=wanted)
+        found = snapshot_download(
+            str(name_or_directory), revision=revision, allow_patterns=list(patterns)
+        )
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         raise CheckpointError(
             f"{name_or_directory}: neither a folder here nor a model that could be downloaded "

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from hiersum.model.dropout import Dropout, drop
 
 NORM_EPSILON = 1e-6
+ROWS_AT_ONCE = 2_048
 
 MakeNorm = Callable[[int], nn.Module]
 
@@ -85,6 +86,12 @@ class FeedForward(nn.Module):
         self.dropout = dropout
 
     def forward(self, states_RD: Tensor) -> Tensor:
+        if torch.is_grad_enabled() or len(states_RD) <= ROWS_AT_ONCE:
+            return self._transform(states_RD)
+        # Hidden layers are wide: of a long source, a part at a time stays in the processor's cache.
+        return torch.cat([self._transform(part) for part in states_RD.split(ROWS_AT_ONCE)])
+
+    def _transform(self, states_RD: Tensor) -> Tensor:
         states_RD = drop(states_RD, self.dropout.inputs, self.training)
         if self.gate is None:
             hidden_RF = F.relu(self.inner(states_RD))

@@ -1,12 +1,21 @@
-"""Peak memory of a process, from Linux's own books.
+"""What a run costs: processor time of one thread, and peak memory from Linux's own books.
 
-`ru_maxrss` will not do: a child starts with its parent's peak.
+Processor time, because a machine that does other things too makes the clock useless, and two
+threads wait for each other. Not `ru_maxrss` for memory: a child starts with its parent's peak.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
+
+
+def cpu_seconds(run: Callable[[], object]) -> float:
+    """Return the processor time that a run takes."""
+    start = time.process_time()
+    run()
+    return time.process_time() - start
 
 
 def peak_growth(run: Callable[[], object]) -> float:

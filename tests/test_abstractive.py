@@ -91,6 +91,18 @@ def test_every_kind_of_network_writes_from_raw_text(tmp_path: Path, kind: str) -
     assert again.text == summary.text
 
 
+def test_a_t5_with_more_rows_than_pieces_writes_only_pieces(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    config = ModelConfig(vocab_size=228, **SMALL, **KINDS["t5 ht"], **SPECIAL["t5"])
+    path = tmp_path / "pieces.model"
+    path.write_bytes(make_tokenizer("t5"))
+    folder = save_pretrained(build_network(config), tmp_path / "model", tokenizer=path)
+    summary = Summarizer.from_pretrained(folder, config=SHORT).summarize(
+        [EXAMPLES / "harbour-bridge"]
+    )
+    assert summary.system == "ht"
+
+
 def test_a_model_still_has_the_extractive_systems(tmp_path: Path) -> None:
     summarizer = Summarizer.from_pretrained(make_folder("paper ht", tmp_path))
     assert summarizer.systems == ["ht", "lexrank", "lead"]

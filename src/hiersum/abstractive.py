@@ -84,7 +84,10 @@ class AbstractiveSystem:
             num_clusters=1,
             begin_id=self.tokenizer.begin_id,
             end_id=self.tokenizer.end_id,
-            forbidden=self.tokenizer.unwritable_ids,
+            forbidden=[
+                *self.tokenizer.unwritable_ids,
+                *range(self.tokenizer.size, self.network.config.vocab_size),
+            ],
         )
         text = self.tokenizer.decode(_until_end(hypotheses[0][0].token_ids, self.tokenizer.end_id))
         if self.tokenizer.profile.is_penn:
@@ -94,7 +97,9 @@ class AbstractiveSystem:
 
 def _check_fit(tokenizer: Tokenizer, network: Network, path: Path) -> None:
     config = network.config
-    if tokenizer.size != config.vocab_size:
+    # A T5 has spare rows beyond its pieces.
+    is_spare = config.profile == "t5" and tokenizer.size < config.vocab_size
+    if tokenizer.size != config.vocab_size and not is_spare:
         raise CheckpointError(
             f"{path}: has {tokenizer.size} pieces, but the network knows {config.vocab_size}"
         )

@@ -12,6 +12,7 @@ from hiersum.model.dropout import Dropout
 from hiersum.model.layers import (
     FeedForward,
     HeadLinear,
+    Output,
     RelativeBias,
     Residual,
     initialize,
@@ -93,3 +94,26 @@ def test_heads_are_initialised_as_matrices_of_their_own() -> None:
     bound = math.sqrt(6 / 16)
     assert layer.weight.abs().max() <= bound
     assert layer.weight.abs().max() > 0.9 * bound
+
+
+@pytest.mark.parametrize("shape", [(1,), (2,), (1, 8), (2, 4), (9,), (2, 3, 4)])
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_scores_do_not_depend_on_the_number_of_rows(shape: tuple, has_bias: bool) -> None:
+    """Few rows are multiplied the other way around; each row's scores are scale * E x + b."""
+    output = Output(
+        vocab_size=11,
+        width=4,
+        is_tied=True,
+        has_bias=has_bias,
+        scale=0.5,
+        dropout=Dropout(),
+    )
+    if has_bias:
+        torch.nn.init.normal_(output.bias)
+    embedding_VD, states = torch.randn(11, 4), torch.randn(*shape, 4)
+
+    actual = output(states, embedding_VD)
+
+    expected = 0.5 * states @ embedding_VD.T + (output.bias if has_bias else 0)
+    assert actual.shape == (*shape, 11)
+    torch.testing.assert_close(actual, expected)

@@ -78,7 +78,7 @@ class DecoderState:
         if bias_HS is None:
             if self.num_beams == 1:  # one hypothesis: everything is its own
                 return None
-            bias_BHNX = torch.zeros(1, 1, 1, 1, device=self.is_own_BNX.device)
+            bias_BHNX = self.layers[0].written_2BHXK.new_zeros(1, 1, 1, 1)
         else:
             bias_BHNX = bias_HS[:, self.place_BX].transpose(0, 1)[:, :, None]
         return bias_BHNX.masked_fill(~self.is_own_BNX[:, None], -torch.inf)
@@ -108,8 +108,8 @@ class DecoderState:
         self.place_BX = self.place_BX.gather(1, kept_BX)
         capacity = num_kept + max(num_kept, 8 * self.num_beams, FIRST_CAPACITY)
         for layer in self.layers:
-            _, num_clusters, num_heads, _, width = shape = layer.written_2BHXK.shape
-            roomy = layer.written_2BHXK.new_empty(*shape[:3], capacity, width)
-            index = kept_BX[None, :, None, :, None].expand(2, -1, num_heads, -1, width)
+            *outer, _, width = layer.written_2BHXK.shape
+            roomy = layer.written_2BHXK.new_empty(*outer, capacity, width)
+            index = kept_BX[None, :, None, :, None].expand(*outer, -1, width)
             torch.gather(layer.written_2BHXK, 3, index, out=roomy[:, :, :, :num_kept])
             layer.written_2BHXK = roomy

@@ -51,6 +51,8 @@ bench: .venv/installed-dev ## speed against other packages, written to benchmark
 	$(BIN)/python benchmarks/extraction.py
 	$(BIN)/python benchmarks/training_step.py
 	$(BIN)/python benchmarks/encoding_cost.py
+	OMP_WAIT_POLICY=passive $(BIN)/python benchmarks/decoding.py
+	$(BIN)/python benchmarks/int8_kernels.py
 
 clean: ## remove .venv and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

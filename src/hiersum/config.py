@@ -241,6 +241,10 @@ class SearchConfig:
     """No sequence of this many tokens twice; 0 allows all."""
     stopping: Literal["exact", "released"] = "exact"
     """When a search is over: when nothing can win any more, or as in the authors' code."""
+    int8: bool = False
+    """Write with eight-bit weights: faster on processors, nearly the same summaries."""
+    compile: bool = False
+    """Compile the decoder's layers: minutes at the start, less time per step after it."""
 
     def __post_init__(self) -> None:
         for name in ("max_words", "beam_size", "max_length"):

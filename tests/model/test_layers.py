@@ -13,6 +13,7 @@ from hiersum.model.layers import (
     ROWS_AT_ONCE,
     FeedForward,
     HeadLinear,
+    Output,
     RelativeBias,
     Residual,
     initialize,
@@ -105,3 +106,26 @@ def test_a_long_source_goes_through_feed_forward_in_parts_with_the_same_result()
         in_parts = layer(states)
 
     torch.testing.assert_close(in_parts, whole)
+
+
+@pytest.mark.parametrize("shape", [(1,), (2,), (1, 8), (2, 4), (9,), (2, 3, 4)])
+@pytest.mark.parametrize("has_bias", [False, True])
+def test_scores_do_not_depend_on_the_number_of_rows(shape: tuple, has_bias: bool) -> None:
+    """Few rows are multiplied the other way around; each row's scores are scale * E x + b."""
+    output = Output(
+        vocab_size=11,
+        width=4,
+        is_tied=True,
+        has_bias=has_bias,
+        scale=0.5,
+        dropout=Dropout(),
+    )
+    if has_bias:
+        torch.nn.init.normal_(output.bias)
+    embedding_VD, states = torch.randn(11, 4), torch.randn(*shape, 4)
+
+    actual = output(states, embedding_VD)
+
+    expected = 0.5 * states @ embedding_VD.T + (output.bias if has_bias else 0)
+    assert actual.shape == (*shape, 11)
+    torch.testing.assert_close(actual, expected)

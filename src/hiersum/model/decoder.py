@@ -15,11 +15,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hiersum.model.attention import MultiHeadAttention
+from hiersum.model.decoder_state import DecoderState, LayerCache
 from hiersum.model.dropout import Dropout, drop
 from hiersum.model.layers import FeedForward, RelativeBias, Residual, sinusoid
 from hiersum.model.spans import Spans
-
-FIRST_CAPACITY = 64
 
 
 @dataclass(frozen=True)
@@ -30,61 +29,6 @@ class Memory:
     """One state per real source token, cluster after cluster, paragraph after paragraph."""
     sources: Spans
     """Source tokens of each cluster."""
-
-
-@dataclass
-class LayerCache:
-    """What one decoder layer remembers while it writes."""
-
-    source: list[tuple[Tensor, Tensor]]
-    """Per cluster, key_1HMK and value_1HMK of its source."""
-    key_BNHSK: Tensor
-    value_BNHSK: Tensor
-
-    def append(self, key_BNHK: Tensor, value_BNHK: Tensor, length: int) -> tuple[Tensor, Tensor]:
-        """Remember one more token; return the keys and values of all tokens so far."""
-        if length == self.key_BNHSK.size(3):
-            self.key_BNHSK = F.pad(self.key_BNHSK, (0, 0, 0, length))
-            self.value_BNHSK = F.pad(self.value_BNHSK, (0, 0, 0, length))
-        self.key_BNHSK[:, :, :, length] = key_BNHK
-        self.value_BNHSK[:, :, :, length] = value_BNHK
-        return self.key_BNHSK[:, :, :, : length + 1], self.value_BNHSK[:, :, :, : length + 1]
-
-
-class DecoderState:
-    """Hypotheses half written: B clusters with N hypotheses each. `step` writes into it."""
-
-    def __init__(self, layers: list[LayerCache], num_beams: int, with_attention: bool) -> None:
-        self.layers = layers
-        self.num_beams = num_beams
-        self.length = 0
-        self.with_attention = with_attention
-        self.attention: list[Tensor] = []
-        """After a step, if asked for: weights_NM of source tokens per cluster; rows sum to 1."""
-
-    @property
-    def num_clusters(self) -> int:
-        """Clusters that are still being written."""
-        return self.layers[0].key_BNHSK.size(0)
-
-    def select(self, parents_BN: Tensor) -> None:
-        """Let hypothesis n of cluster b continue what was hypothesis parents_BN[b, n]."""
-        here_N = torch.arange(self.num_beams, device=parents_BN.device)
-        if parents_BN.shape[1] == self.num_beams and bool((parents_BN == here_N).all()):
-            return
-        cluster_B1 = torch.arange(self.num_clusters, device=parents_BN.device)[:, None]
-        for layer in self.layers:
-            for cache_BNHSK in (layer.key_BNHSK, layer.value_BNHSK):
-                written = cache_BNHSK[:, :, :, : self.length]
-                written.copy_(written[cluster_B1, parents_BN])
-
-    def keep(self, clusters: Sequence[int]) -> None:
-        """Go on with these clusters only, in this order."""
-        index = torch.tensor(list(clusters), device=self.layers[0].key_BNHSK.device)
-        for layer in self.layers:
-            layer.source = [layer.source[cluster] for cluster in clusters]
-            layer.key_BNHSK = layer.key_BNHSK[index]
-            layer.value_BNHSK = layer.value_BNHSK[index]
 
 
 class DecoderLayer(nn.Module):
@@ -135,23 +79,23 @@ class DecoderLayer(nn.Module):
         return result
 
     def step(
-        self, states_BND: Tensor, cache: LayerCache, length: int, bias_HS: Tensor | None
+        self, states_BND: Tensor, cache: LayerCache, num_stored: int, mask_BHNX: Tensor | None
     ) -> tuple[Tensor, Tensor]:
         """Return the states after one token each, and the query_BNHK that looked at the source."""
         asked: list[Tensor] = []
 
         def look_back(x_BND: Tensor) -> Tensor:
             attention = self.self_attention
-            key, value = cache.append(*attention.project_memory(x_BND), length)
-            query = attention.project_query(x_BND)
-            mixed = F.scaled_dot_product_attention(
-                query.flatten(0, 1)[:, :, None],  # (B, N, H, K) -> (B * N, H, 1, K)
-                key.flatten(0, 1),
-                value.flatten(0, 1),
-                attn_mask=None if bias_HS is None else bias_HS[None, :, None],
+            query_BNHK = attention.project_query(x_BND)
+            key_BHXK, value_BHXK = cache.append(*attention.project_memory(x_BND), num_stored)
+            mixed_BHNK = F.scaled_dot_product_attention(
+                query_BNHK.transpose(1, 2),
+                key_BHXK,
+                value_BHXK,
+                attn_mask=mask_BHNX,
                 scale=attention.scale,
             )
-            return attention.merge(mixed[:, :, 0]).view_as(x_BND)
+            return attention.merge(mixed_BHNK.transpose(1, 2))
 
         def look_at_source(x_BND: Tensor) -> Tensor:
             attention = self.source_attention
@@ -216,40 +160,39 @@ class Decoder(nn.Module):
         return states_YD if self.final_norm is None else self.final_norm(states_YD)
 
     def start(self, memory: Memory, num_beams: int, with_attention: bool) -> DecoderState:
-        """Project the source once per layer and cluster, and make room for what will be written."""
+        """Project the source once per layer and cluster."""
         caches = []
         for layer in self.layers:
             assert isinstance(layer, DecoderLayer)
             key_RHK, value_RHK = layer.source_attention.project_memory(memory.states_RD)
             pairs = zip(memory.sources.split(key_RHK), memory.sources.split(value_RHK))
-            own = (len(memory.sources.lengths), num_beams, key_RHK.size(1), FIRST_CAPACITY)
+            heads = (2, len(memory.sources.lengths), key_RHK.size(1), 0, key_RHK.size(2))
             caches.append(
                 LayerCache(
                     source=[(_by_head(key), _by_head(value)) for key, value in pairs],
-                    key_BNHSK=key_RHK.new_zeros(*own, key_RHK.size(2)),
-                    value_BNHSK=value_RHK.new_zeros(*own, value_RHK.size(2)),
+                    written_2BHXK=key_RHK.new_empty(heads),
                 )
             )
         return DecoderState(caches, num_beams, with_attention)
 
     def step(self, words_BND: Tensor, state: DecoderState) -> Tensor:
         """Return states_BND after one more token of each hypothesis."""
-        length = state.length
         states_BND = words_BND
         if self.has_sinusoid:
-            position = torch.tensor([length], device=words_BND.device)
+            position = torch.tensor([state.length], device=words_BND.device)
             states_BND = states_BND + sinusoid(position, words_BND.size(-1)).to(words_BND.dtype)
+        state.advance()
         bias_HS = None
         if self.relative_bias is not None:
-            bias_HS = self.relative_bias(1, length + 1)[:, 0]
+            bias_HS = self.relative_bias(1, state.length)[:, 0]
+        mask_BHNX = state.mask(bias_HS)
         weights: list[list[Tensor]] = []
         for layer, cache in zip(self.layers, state.layers, strict=True):
             assert isinstance(layer, DecoderLayer)
-            states_BND, query_BNHK = layer.step(states_BND, cache, length, bias_HS)
+            states_BND, query_BNHK = layer.step(states_BND, cache, state.num_stored, mask_BHNX)
             if state.with_attention:
                 weights.append(_source_weights(query_BNHK, cache, layer.source_attention.scale))
         state.attention = mean_weights(weights)
-        state.length = length + 1
         return states_BND if self.final_norm is None else self.final_norm(states_BND)
 
 

@@ -14,7 +14,8 @@ from hiersum.errors import InputError
 from hiersum.model.batch import Batch
 from hiersum.model.build import Builder
 from hiersum.model.compressed import CompressedDecoder
-from hiersum.model.decoder import Decoder, DecoderState, Memory, mean_weights
+from hiersum.model.decoder import Decoder, Memory, mean_weights
+from hiersum.model.decoder_state import DecoderState
 from hiersum.model.encoder import Encoder
 from hiersum.model.layers import Output, WordEmbedding, initialize
 

@@ -1,0 +1,35 @@
+"""Small networks of every kind that search has to do with."""
+
+from __future__ import annotations
+
+import torch
+
+from hiersum.config import ModelConfig
+from hiersum.model.network import Network, build_network
+
+BEGIN, END = 2, 3
+TINY = {
+    "vocab_size": 30,
+    "width": 16,
+    "ff_width": 32,
+    "num_heads": 4,
+    "num_pooling_heads": 2,
+    "num_decoder_layers": 2,
+    "layers": ("local", "global"),
+}
+KINDS = {
+    "ht": {},
+    "released": {"profile": "hiersumm"},
+    "ft": {"architecture": "ft", "layers": ("local", "local")},
+    "tdmca": {"architecture": "tdmca", "layers": ("local", "compressed"), "block_length": 8},
+    "t5": {"profile": "t5", "feed_forward": "gated-gelu", "tied_output": False},
+}
+
+
+def build(kind: str, **changes: object) -> Network:
+    """Make a small network whose next tokens are neither certain nor all alike."""
+    network = build_network(ModelConfig(**{**TINY, **KINDS[kind], **changes}))
+    with torch.no_grad():
+        for parameter in network.parameters():
+            parameter.add_(torch.randn_like(parameter) * 0.2)
+    return network.eval()

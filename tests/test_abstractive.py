@@ -91,6 +91,16 @@ def test_every_kind_of_network_writes_from_raw_text(tmp_path: Path, kind: str) -
     assert again.text == summary.text
 
 
+def test_eight_bit_weights_are_a_setting(tmp_path: Path) -> None:
+    from hiersum.model.int8 import Int8Output
+
+    config = load_config(None, ["decoding.int8=true", "decoding.max_length=20"])
+    summarizer = Summarizer.from_pretrained(make_folder("paper ht", tmp_path), config=config)
+    assert summarizer.model is not None
+    assert isinstance(summarizer.model.network.output, Int8Output)
+    assert summarizer.summarize([EXAMPLES / "harbour-bridge"], title="Bridge").system == "ht"
+
+
 def test_a_t5_with_more_rows_than_pieces_writes_only_pieces(tmp_path: Path) -> None:
     torch.manual_seed(0)
     config = ModelConfig(vocab_size=228, **SMALL, **KINDS["t5 ht"], **SPECIAL["t5"])

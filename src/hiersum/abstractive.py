@@ -10,6 +10,7 @@ from hiersum.config import Config, SearchConfig
 from hiersum.data.batches import collate
 from hiersum.data.example import InputForm, graph_builder
 from hiersum.decoding.beam import beam_search
+from hiersum.decoding.preparation import prepare
 from hiersum.errors import CheckpointError
 from hiersum.model.checkpoint import TOKENIZER, fetch, from_pretrained
 from hiersum.model.network import Network
@@ -31,8 +32,12 @@ class AbstractiveSystem:
     tokenizer: Tokenizer
 
     @classmethod
-    def load(cls, name_or_dir: str | Path) -> AbstractiveSystem:
+    def load(cls, name_or_dir: str | Path, search: SearchConfig | None = None) -> AbstractiveSystem:
         """Load a model folder, or a model from the hub.
+
+        Args:
+            name_or_dir: the folder, or `owner/name`.
+            search: whether to write with eight-bit weights or compiled layers.
 
         Raises:
             CheckpointError: the folder lacks something, or its parts do not fit together.
@@ -47,7 +52,7 @@ class AbstractiveSystem:
             )
         tokenizer = Tokenizer.load(path, network.config.profile)
         _check_fit(tokenizer, network, path)
-        return cls(str(name_or_dir), network, tokenizer)
+        return cls(str(name_or_dir), prepare(network, search or SearchConfig()), tokenizer)
 
     @property
     def architecture(self) -> str:

@@ -72,7 +72,8 @@ class Summarizer:
             return cls(config=config)
         from hiersum.abstractive import AbstractiveSystem
 
-        return cls(config=config, model=AbstractiveSystem.load(name_or_dir))
+        config = config or Config()
+        return cls(config=config, model=AbstractiveSystem.load(name_or_dir, config.decoding))
 
     @property
     def systems(self) -> list[str]:

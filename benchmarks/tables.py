@@ -1,4 +1,4 @@
-"""Write the tables of README.md and docs/configuration.md from results and from the code.
+"""Write the tables of README.md and docs/ from results and from the code.
 
 A table stands between two comments, `<!-- NAME -->` and `<!-- /NAME -->`. Numbers are never typed: a test
 runs this and fails if a page would change.
@@ -71,6 +71,79 @@ def speed_table() -> str:
     )
 
 
+SEARCHES = {
+    ("t5", "greedy, batch 1"): "T5, greedy, 1 cluster",
+    ("t5", "beam 5, batch 1"): "T5, beam 5, 1 cluster",
+    ("t5", "greedy, batch 8"): "T5, greedy, 8 clusters",
+    ("t5", "beam 5, batch 8"): "T5, beam 5, 8 clusters",
+    ("released",): "released profile, beam 5, 4 clusters",
+}
+
+
+def searches() -> list[tuple[str, dict[str, Any]]]:
+    record = latest("decoding")
+    return [
+        (title, record[place[0]] if len(place) == 1 else record[place[0]][place[1]])
+        for place, title in SEARCHES.items()
+    ]
+
+
+def search_table() -> str:
+    lines = [
+        "| ms a step | the other | ours | `int8` | times faster | `int8` | same tokens | `int8` |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for title, result in searches():
+        took = result["milliseconds_a_step"]
+        other = next(name for name in took if name not in ("ours", "int8"))
+        same = result[f"same_tokens_as_{other}"]
+        faster = result["times_faster"]
+        lines.append(
+            f"| {title} | {took[other]} | {took['ours']} | {took['int8']} "
+            f"| {faster['ours']} | {faster['int8']} | {same['ours']:.0%} | {same['int8']:.0%} |"
+        )
+    return "\n".join(lines)
+
+
+def roofline_table() -> str:
+    record = latest("decoding")
+    lines = [
+        f"A copy moved {record['copy_gigabytes_a_second']} GB a second in the same run.",
+        "",
+        "| | MB a step | could take, ms | takes times that | linear | attention | choice | other |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for title, result in searches():
+        for name, suffix in (("ours", ""), ("int8", ", `int8`")):
+            roofline = result[f"roofline_{name}"]
+            shares = " | ".join(f"{share:.0%}" for share in roofline["share_of_time"].values())
+            lines.append(
+                f"| {title}{suffix} | {sum(roofline['megabytes_a_step'].values()):.0f} "
+                f"| {roofline['milliseconds_a_step']} | {roofline['times_as_long_as_that']} "
+                f"| {shares} |"
+            )
+    return "\n".join(lines)
+
+
+def search_memory() -> str:
+    result = latest("decoding")["released"]
+    peak = result["peak_megabytes"]
+    return (
+        f"Peak memory of the released profile's search: {peak['ours']} MB, "
+        f"{peak['usual']} MB the usual way ({result['times_less_memory']} times as much)."
+    )
+
+
+def int8_error() -> str:
+    record = latest("decoding")
+    rows = {"T5": record["t5"]["int8_error"], "released profile": record["released"]["int8_error"]}
+    parts = [
+        f"{name} {error['mean_log_prob_error']} on average, {error['max_log_prob_error']} at most"
+        for name, error in rows.items()
+    ]
+    return f"Change of log-probabilities of a first token in eight bits: {'; '.join(parts)}."
+
+
 def settings_table() -> str:
     source = Path(hiersum.config.__file__).read_text()
     lines = ["| setting | default | meaning |", "|---|---|---|"]
@@ -88,6 +161,12 @@ def settings_table() -> str:
 PAGES = {
     "README.md": {"quality": quality_table, "speed": speed_table},
     "docs/configuration.md": {"settings": settings_table},
+    "docs/search.md": {
+        "search": search_table,
+        "memory": search_memory,
+        "int8": int8_error,
+        "roofline": roofline_table,
+    },
 }
 
 

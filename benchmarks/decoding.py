@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from cost import peak_growth
 from measure import side_by_side, write_results
-from memory import peak_growth
 from plain_beam import PlainSearch
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -117,3 +118,15 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
     )
     completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert completed.returncode == 0, completed.stderr
+
+
+BENCHMARKS = sorted((Path(__file__).parents[1] / "benchmarks").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", BENCHMARKS, ids=lambda path: path.name)
+def test_what_a_benchmark_imports_is_there(path: Path) -> None:
+    """Benchmarks run rarely, so a renamed module would go unnoticed for long."""
+    beside = {other.stem for other in BENCHMARKS}
+    roots = {name.split(".")[0] for name in imported_names(path.read_text())} - {"__future__"}
+    missing = {root for root in roots - beside if importlib.util.find_spec(root) is None}
+    assert not missing

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from support import REPOSITORY, golden_file
 
 from hiersum.config import ModelConfig
 from hiersum.conversion.released import (
@@ -25,8 +26,6 @@ from hiersum.model.batch import Batch
 from hiersum.model.checkpoint import from_pretrained
 from hiersum.model.network import EncoderDecoder, build_network
 
-REPOSITORY = Path(__file__).parents[2]
-GOLDEN = Path(os.environ.get("HIERSUM_GOLDEN", REPOSITORY.parent / "shared" / "golden"))
 GOLDEN_NAMES = ["tiny-2dec", "flat", "inner-end"]
 FIXTURES = REPOSITORY / "tests" / "fixtures" / "released"
 
@@ -40,11 +39,9 @@ def test_golden_networks_give_their_numbers(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", GOLDEN_NAMES)
 def test_golden_networks_as_they_were_written_give_them_too(tmp_path: Path, name: str) -> None:
     """The same files with the buffers that the released code writes along."""
-    packed = GOLDEN / f"{name}.pt.xz"
-    if not packed.is_file():
-        pytest.skip(f"no golden networks in {GOLDEN}; set HIERSUM_GOLDEN to where they lie")
+    packed = golden_file(f"{name}.pt.xz")
     (tmp_path / "model.pt").write_bytes(lzma.decompress(packed.read_bytes()))
-    check_golden(tmp_path / "model.pt", GOLDEN / f"{name}.npz", tmp_path)
+    check_golden(tmp_path / "model.pt", golden_file(f"{name}.npz"), tmp_path)
 
 
 @torch.no_grad()

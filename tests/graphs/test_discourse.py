@@ -95,7 +95,6 @@ def test_shared_names_are_counted_once_each() -> None:
 
 def test_the_graph_weighs_names_and_markers() -> None:
     """0.2 per shared name, 1 for a marker, nothing on the diagonal."""
-    pytest.importorskip("spacy")
     paragraphs = [
         Paragraph("Barack Obama visited Paris on Monday.", document=0, position=0),
         Paragraph("However, Barack Obama left Paris the next day.", document=0, position=1),
@@ -114,7 +113,6 @@ def test_the_graph_weighs_names_and_markers() -> None:
 
 
 def test_clusters_together_get_the_graphs_they_get_alone() -> None:
-    pytest.importorskip("spacy")
     clusters = [
         [
             Paragraph("Barack Obama visited Paris.", document=0, position=0),
@@ -136,7 +134,6 @@ def test_clusters_together_get_the_graphs_they_get_alone() -> None:
 
 
 def test_dates_and_numbers_are_no_names() -> None:
-    pytest.importorskip("spacy")
 
     names = next(find_names(["On 3 May 1999, Angela Merkel paid 40 dollars in Berlin."]))
 
@@ -145,7 +142,6 @@ def test_dates_and_numbers_are_no_names() -> None:
 
 
 def test_only_what_finding_names_needs_is_run() -> None:
-    pytest.importorskip("spacy")
 
     assert discourse._load(discourse.PIPELINE).pipe_names == ["ner"]
 
@@ -161,7 +157,6 @@ def test_missing_spacy_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_unknown_pipeline_is_named() -> None:
-    pytest.importorskip("spacy")
 
     with pytest.raises(ConfigError, match="no spaCy pipeline 'xx_none'"):
         list(find_names(["A text."], pipeline="xx_none"))

@@ -84,7 +84,8 @@ def test_new_global_layers_change_nothing_at_first(theirs, tmp_path: Path) -> No
     without = from_pretrained(convert_t5(folder, tmp_path / "0", global_layers=0))
 
     assert with_layers.config.layers == ("local", "local", "global", "global")
-    torch.testing.assert_close(with_layers(batch), without(batch), atol=1e-6, rtol=0)
+    # To rounding: one bit of a score of 16 is 2e-6.
+    torch.testing.assert_close(with_layers(batch), without(batch), atol=1e-5, rtol=0)
 
 
 def test_new_global_layers_learn_from_the_first_step(theirs, tmp_path: Path) -> None:

@@ -132,7 +132,9 @@ def clone(tmp_path: Path) -> Path:
 
 
 def run_in_clone(command: str, clone: Path) -> subprocess.CompletedProcess[str]:
-    environment = {k: v for k, v in os.environ.items() if k not in ("VIRTUAL_ENV", "PYTHONPATH")}
+    # Not the environment of the make that may run these tests: an inner one would talk differently.
+    dropped = ("VIRTUAL_ENV", "PYTHONPATH", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
+    environment = {name: value for name, value in os.environ.items() if name not in dropped}
     return subprocess.run(
         command,
         shell=True,

@@ -146,6 +146,23 @@ def test_the_command_line_runs_a_model_folder(tmp_path: Path) -> None:
     assert (record["system"], record["model"]) == ("ht", str(folder))
 
 
+def test_a_corpus_is_summarised_with_the_model_that_is_named(tmp_path: Path) -> None:
+    folder = make_folder("paper ht", tmp_path)
+    completed = subprocess.run(
+        [sys.executable, "-m", "hiersum", "summarize", "--model", str(folder), "--input",
+         str(EXAMPLES / "clusters.jsonl"), "--set", "decoding.max_length=10"],
+        capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert completed.returncode == 0, completed.stderr
+    records = [json.loads(line) for line in completed.stdout.splitlines()]
+    assert [record["model"] for record in records] == [str(folder)] * 3
+
+
+def test_reading_with_a_loaded_model_keeps_nothing_for_training(tmp_path: Path) -> None:
+    system = AbstractiveSystem.load(make_folder("paper ht", tmp_path))
+    assert not any(parameter.requires_grad for parameter in system.network.parameters())
+
+
 def test_a_folder_whose_parts_do_not_fit_is_refused(tmp_path: Path) -> None:
     folder = make_folder("paper ht", tmp_path)
     (folder / "tokenizer.model").write_bytes(train_tokenizer(TEXTS, size=150))

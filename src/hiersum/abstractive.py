@@ -43,7 +43,7 @@ class AbstractiveSystem:
             CheckpointError: the folder lacks something, or its parts do not fit together.
         """
         folder = fetch(name_or_dir)
-        network = from_pretrained(folder)
+        network = from_pretrained(folder).requires_grad_(False)  # it only reads and writes here
         path = folder / TOKENIZER
         if not path.exists():
             raise CheckpointError(

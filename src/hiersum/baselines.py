@@ -115,10 +115,10 @@ def _affordable(task: Task) -> list[int]:
 def _sentences(paragraphs: Sequence[Paragraph], max_words: int) -> list[_Sentence]:
     """Split paragraphs into sentences fit to stand in a summary; all of them if all have room."""
     sentences = [
-        _Sentence(text, paragraph, count_words(text))
+        _Sentence(text, paragraph, num_words)
         for paragraph in paragraphs
         for text in split_sentences(paragraph.text)
-        if count_words(text)
+        if (num_words := count_words(text))
     ][:_MAX_SENTENCES]  # one given paragraph may hold more
     if sum(sentence.num_words for sentence in sentences) <= max_words:
         return sentences

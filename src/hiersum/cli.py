@@ -108,20 +108,25 @@ def summarize(
     from hiersum.commands import summarize_corpus, summarize_files
 
     config = load_config(config_path, settings or ())
-    options: dict[str, Any] = {"focus": focus, "max_words": max_words, "system": system}
+    options: dict[str, Any] = {
+        "model": model,
+        "kind": corpus,
+        "skip_bad": skip_bad,
+        "focus": focus,
+        "max_words": max_words,
+        "system": system,
+    }
     if input_path is None:
         if output_path is not None:
             raise InputError(
                 f"--output goes with --input; to keep this summary, write: > {output_path}"
             )
-        summaries = summarize_files(
-            files or [], title, config, model=model, kind=corpus, skip_bad=skip_bad, **options
-        )
+        summaries = summarize_files(files or [], title, config, **options)
         _print_summaries(summaries, config, as_json=as_json)
     else:
         if files or title:
             raise InputError("--input summarises a corpus; leave out FILES and --title")
-        summarize_corpus(input_path, output_path, config, kind=corpus, skip_bad=skip_bad, **options)
+        summarize_corpus(input_path, output_path, config, **options)
 
 
 @app.command()

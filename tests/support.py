@@ -8,6 +8,9 @@ from pathlib import Path
 
 import docx
 import pytest
+import sentencepiece
+
+from hiersum.text.tokenizer import train_tokenizer
 
 REPOSITORY = Path(__file__).parents[1]
 EXAMPLES = REPOSITORY / "examples"
@@ -90,3 +93,23 @@ def _find(variable: str, folder: str, parts: tuple[str, ...]) -> Path:
 def without_bytes(value: object) -> str | None:
     """Name a test's parameter, but never by bytes that may change from run to run."""
     return "bytes" if isinstance(value, bytes) else None
+
+
+def bridge_texts() -> list[str]:
+    """The plain texts of the example that tests train small vocabularies on."""
+    return [path.read_text() for path in sorted((EXAMPLES / "harbour-bridge").glob("*.txt"))]
+
+
+def small_vocabulary(profile: str, size: int = 200) -> bytes:
+    """Return a SentencePiece model with the special pieces of a profile."""
+    if profile == "paper":
+        return train_tokenizer(bridge_texts(), size=size)
+    options: dict[str, object] = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
+    if profile == "hiersumm":
+        options = {"user_defined_symbols": ["<T>", "<S>", "</S>", "<PAD>", "<P>", "<Q>"]}
+    model = io.BytesIO()
+    lines = [line for text in bridge_texts() for line in text.split("\n") if line]
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines), model_writer=model, vocab_size=size, minloglevel=2, **options
+    )
+    return model.getvalue()

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import sentencepiece
 import torch
-from support import EXAMPLES
+from support import EXAMPLES, bridge_texts, small_vocabulary
 
 from hiersum import Cluster, Document, Summarizer, load_config
 from hiersum.abstractive import AbstractiveSystem
@@ -22,7 +20,6 @@ from hiersum.model.network import build_network
 from hiersum.text.tokenizer import train_tokenizer
 from hiersum.text.words import count_words
 
-TEXTS = [path.read_text() for path in sorted((EXAMPLES / "harbour-bridge").glob("*.txt"))]
 SMALL = {
     "width": 32,
     "ff_width": 48,
@@ -47,20 +44,6 @@ SPECIAL = {
 SHORT = load_config(None, ["decoding.beam_size=2", "decoding.max_length=30"])
 
 
-def make_tokenizer(profile: str) -> bytes:
-    if profile == "paper":
-        return train_tokenizer(TEXTS, size=200)
-    options: dict[str, object] = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
-    if profile == "hiersumm":
-        options = {"user_defined_symbols": ["<T>", "<S>", "</S>", "<PAD>", "<P>", "<Q>"]}
-    model = io.BytesIO()
-    lines = [line.lower() for text in TEXTS for line in text.split("\n") if line]
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines), model_writer=model, vocab_size=200, minloglevel=2, **options
-    )
-    return model.getvalue()
-
-
 def make_folder(kind: str, folder: Path) -> Path:
     """Write a model folder with random weights."""
     torch.manual_seed(0)
@@ -68,7 +51,7 @@ def make_folder(kind: str, folder: Path) -> Path:
     config = ModelConfig(vocab_size=200, **SMALL, **KINDS[kind], **SPECIAL[profile])
     path = folder / "pieces.model"
     folder.mkdir(exist_ok=True)
-    path.write_bytes(make_tokenizer(profile))
+    path.write_bytes(small_vocabulary(profile))
     return save_pretrained(build_network(config), folder / "model", tokenizer=path)
 
 
@@ -105,7 +88,7 @@ def test_a_t5_with_more_rows_than_pieces_writes_only_pieces(tmp_path: Path) -> N
     torch.manual_seed(0)
     config = ModelConfig(vocab_size=228, **SMALL, **KINDS["t5 ht"], **SPECIAL["t5"])
     path = tmp_path / "pieces.model"
-    path.write_bytes(make_tokenizer("t5"))
+    path.write_bytes(small_vocabulary("t5"))
     folder = save_pretrained(build_network(config), tmp_path / "model", tokenizer=path)
     summary = Summarizer.from_pretrained(folder, config=SHORT).summarize(
         [EXAMPLES / "harbour-bridge"]
@@ -165,7 +148,7 @@ def test_reading_with_a_loaded_model_keeps_nothing_for_training(tmp_path: Path) 
 
 def test_a_folder_whose_parts_do_not_fit_is_refused(tmp_path: Path) -> None:
     folder = make_folder("paper ht", tmp_path)
-    (folder / "tokenizer.model").write_bytes(train_tokenizer(TEXTS, size=150))
+    (folder / "tokenizer.model").write_bytes(train_tokenizer(bridge_texts(), size=150))
     with pytest.raises(CheckpointError, match="has 150 pieces, but the network knows 200"):
         AbstractiveSystem.load(folder)
     (folder / "tokenizer.model").unlink()

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
-import sentencepiece
-from support import EXAMPLES
+from support import small_vocabulary
 
 from hiersum.config import Config, load_config
 from hiersum.data.example import InputForm, build_example, graph_builder
 from hiersum.errors import InputError
 from hiersum.graphs.similarity import similarity_graph
-from hiersum.text.tokenizer import Tokenizer, train_tokenizer
+from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster, Document, Paragraph
 
-TEXTS = [path.read_text() for path in sorted((EXAMPLES / "harbour-bridge").glob("*.txt"))]
 CLUSTER = Cluster(
     "Harbour bridge",
     (
@@ -29,21 +26,10 @@ CLUSTER = Cluster(
 )
 
 
-def make_tokenizer(profile: str) -> Tokenizer:
-    if profile == "paper":
-        return Tokenizer(train_tokenizer(TEXTS, size=250), "paper")
-    options: dict[str, object] = {"pad_id": 0, "eos_id": 1, "unk_id": 2, "bos_id": -1}
-    if profile == "hiersumm":
-        options = {"user_defined_symbols": ["<T>", "<S>", "</S>", "<PAD>", "<P>", "<Q>"]}
-    model = io.BytesIO()
-    lines = [line for text in TEXTS for line in text.split("\n") if line]
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines), model_writer=model, vocab_size=200, minloglevel=2, **options
-    )
-    return Tokenizer(model.getvalue(), profile)
-
-
-TOKENIZERS = {profile: make_tokenizer(profile) for profile in ("paper", "hiersumm", "t5")}
+TOKENIZERS = {
+    profile: Tokenizer(small_vocabulary(profile), profile)
+    for profile in ("paper", "hiersumm", "t5")
+}
 
 
 class LongestFirst:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,27 +9,18 @@ import pytest
 import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
-from support import EXAMPLES, golden_file
+from support import bridge_texts, golden_file, small_vocabulary
 
 from hiersum.errors import CheckpointError, ConfigError
 from hiersum.text.penn import to_penn
 from hiersum.text.tokenizer import PROFILES, Tokenizer, train_tokenizer
 
-TEXTS = [path.read_text() for path in sorted((EXAMPLES / "harbour-bridge").glob("*.txt"))]
+TEXTS = bridge_texts()
 
 
-def train(**options: object) -> bytes:
-    model = io.BytesIO()
-    lines = [line for text in TEXTS for line in text.split("\n") if line]
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines), model_writer=model, vocab_size=200, minloglevel=2, **options
-    )
-    return model.getvalue()
-
-
-PAPER = train_tokenizer(TEXTS, size=250)
-T5 = train(pad_id=0, eos_id=1, unk_id=2, bos_id=-1)
-HIERSUMM = train(user_defined_symbols=["<T>", "<S>", "</S>", "<PAD>", "<P>", "<Q>"])
+PAPER = small_vocabulary("paper", size=250)
+T5 = small_vocabulary("t5")
+HIERSUMM = small_vocabulary("hiersumm")
 MODELS = {"paper": PAPER, "t5": T5, "hiersumm": HIERSUMM}
 
 

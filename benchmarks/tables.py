@@ -145,7 +145,8 @@ def int8_error() -> str:
 
 
 def settings_table() -> str:
-    source = Path(hiersum.config.__file__).read_text()
+    files = sorted(Path(hiersum.config.__file__).parent.glob("*.py"))
+    source = "\n".join(path.read_text() for path in files)
     lines = ["| setting | default | meaning |", "|---|---|---|"]
     for section in dataclasses.fields(hiersum.config.Config):
         kind = section.default_factory

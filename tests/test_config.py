@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,8 +31,8 @@ def test_a_config_survives_being_written_as_a_mapping() -> None:
 
 
 def test_every_field_has_a_default_and_a_docstring_beneath_it() -> None:
-    source = Path(__import__("hiersum.config").config.__file__).read_text()
     for section in dataclasses.fields(Config):
+        source = Path(inspect.getfile(section.default_factory)).read_text()  # type: ignore[arg-type]
         for field in dataclasses.fields(section.default_factory):  # type: ignore[arg-type]
             assert field.default is not dataclasses.MISSING
             after = source.split(f"    {field.name}: ", 1)[1].split("\n", 1)[1]

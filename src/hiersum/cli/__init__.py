@@ -1,0 +1,5 @@
+"""The doors: one file per command."""
+
+from hiersum.cli.app import app, main
+
+__all__ = ["app", "main"]

@@ -1,0 +1,39 @@
+"""`hiersum info`: what runs here, or what a corpus holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hiersum.cli.options import ConfigOption, CorpusOption, JsonOption, SetOption, SkipBadOption
+from hiersum.config import load_config
+
+
+def info(
+    path: Annotated[
+        Path | None, typer.Argument(metavar="CORPUS", help="Describe this corpus instead.")
+    ] = None,
+    corpus: CorpusOption = "auto",
+    skip_bad: SkipBadOption = False,
+    as_json: JsonOption = False,
+    config_path: ConfigOption = None,
+    settings: SetOption = None,
+) -> None:
+    """Show versions, devices and models; or what a corpus holds, duplicates and clones counted."""
+    from hiersum.commands.info import describe_corpus, describe_installation
+
+    if path is None:
+        facts = describe_installation()
+    else:
+        config = load_config(config_path, settings or ())
+        facts = describe_corpus(path, config, kind=corpus, skip_bad=skip_bad)
+    if as_json:
+        typer.echo(json.dumps(facts, ensure_ascii=False))
+        return
+    width = max(map(len, facts))
+    for name, value in facts.items():
+        shown = ", ".join(map(str, value)) if isinstance(value, list) else value
+        typer.echo(f"{name.ljust(width)}  {shown if shown not in ('', None) else 'none'}")

@@ -1,0 +1,94 @@
+"""What runs here, and what a corpus holds."""
+
+from __future__ import annotations
+
+import os
+import platform
+import statistics
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from hiersum import __version__
+from hiersum.commands.counting import counted, report_count
+from hiersum.config import Config
+from hiersum.data.corpora import read_corpus
+from hiersum.data.records import BadRecords
+from hiersum.pipeline import Summarizer
+from hiersum.text.duplicates import merge_duplicates, remove_clones
+from hiersum.text.paragraphs import split_document
+from hiersum.text.words import count_words
+from hiersum.types import Paragraph
+
+_PACKAGES = ("torch", "sentencepiece", "safetensors", "numpy", "scipy", "pyarrow", "rapidfuzz")
+
+
+def describe_corpus(path: Path, config: Config, *, kind: str, skip_bad: bool) -> dict[str, Any]:
+    """Count what a corpus holds: clusters, documents, paragraphs, duplicates, clones of the target."""
+    bad = BadRecords(skip=skip_bad)
+    num_documents: list[int] = []
+    num_paragraphs: list[int] = []
+    paragraph_words: list[int] = []
+    target_words: list[int] = []
+    num_duplicates = num_clones = 0
+    for cluster in counted(read_corpus(path, kind, bad=bad), path, "reading"):
+        texts = [split_document(d, config.data.max_paragraph_words) for d in cluster.documents]
+        paragraphs = [
+            Paragraph(text, n, i) for n, split in enumerate(texts) for i, text in enumerate(split)
+        ]
+        merged = merge_duplicates(paragraphs, near=config.data.near_duplicate)
+        num_documents.append(len(cluster.documents))
+        num_paragraphs.append(len(paragraphs))
+        paragraph_words += [count_words(paragraph.text) for paragraph in paragraphs]
+        num_duplicates += len(paragraphs) - len(merged)
+        num_clones += remove_clones(cluster, texts, recall=config.data.clone_recall)[1]
+        if cluster.summary:
+            target_words.append(count_words(cluster.summary))
+    report_count(path, len(num_documents), bad)
+    return {
+        "clusters": len(num_documents),
+        "skipped": bad.count,
+        "documents per cluster": _mean(num_documents),
+        "paragraphs per cluster": _mean(num_paragraphs),
+        "words per paragraph": _mean(paragraph_words),
+        "words per target": _mean(target_words),
+        "clusters with a target": len(target_words),
+        "duplicate paragraphs": num_duplicates,
+        "clone paragraphs": num_clones,
+    }
+
+
+def describe_installation() -> dict[str, Any]:
+    """Say what runs here: versions, devices, and the models that were found."""
+    import torch
+
+    devices = ["cpu"] + [f"cuda:{n}" for n in range(torch.cuda.device_count())]
+    if torch.backends.mps.is_available():
+        devices.append("mps")
+    return {
+        "hiersum": __version__,
+        "python": platform.python_version(),
+        **{name: _version(name) for name in _PACKAGES},
+        "devices": devices,
+        "cores": os.cpu_count(),
+        "systems": Summarizer().systems,
+        "models": _found_models(),
+    }
+
+
+def _found_models() -> list[str]:
+    """Model folders inside the package; an installation may hold none."""
+    folder = Path(__file__).parents[1] / "pretrained"
+    return sorted(str(path.parent) for path in folder.glob("**/config.json"))
+
+
+def _mean(values: Sequence[int]) -> float:
+    return round(statistics.fmean(values), 1) if values else 0.0
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"

@@ -1,0 +1,22 @@
+"""Settings: one frozen dataclass per section, each in a file of its own, and the loader of them all."""
+
+from hiersum.config.extractive import ExtractiveConfig
+from hiersum.config.loader import Config, config_from_dict, config_to_dict, load_config
+from hiersum.config.model import ModelConfig, model_preset
+from hiersum.config.ranker import RankerConfig
+from hiersum.config.reading import DataConfig, GraphConfig
+from hiersum.config.search import SearchConfig
+
+__all__ = [
+    "Config",
+    "DataConfig",
+    "ExtractiveConfig",
+    "GraphConfig",
+    "ModelConfig",
+    "RankerConfig",
+    "SearchConfig",
+    "config_from_dict",
+    "config_to_dict",
+    "load_config",
+    "model_preset",
+]

@@ -1,0 +1,133 @@
+"""Settings from TOML and from `--set section.key=value`.
+
+Order: the defaults, then a file, then overrides. An unknown name is refused with the nearest real
+one, a wrong type with the value.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import tomllib
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from hiersum.config.extractive import ExtractiveConfig
+from hiersum.config.model import ModelConfig
+from hiersum.config.ranker import RankerConfig
+from hiersum.config.reading import DataConfig, GraphConfig
+from hiersum.config.search import SearchConfig
+from hiersum.errors import ConfigError
+
+_MAX_INT = 10**9
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Config:
+    """All sections together."""
+
+    data: DataConfig = field(default_factory=DataConfig)
+    ranker: RankerConfig = field(default_factory=RankerConfig)
+    graph: GraphConfig = field(default_factory=GraphConfig)
+    extractive: ExtractiveConfig = field(default_factory=ExtractiveConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    decoding: SearchConfig = field(default_factory=SearchConfig)
+
+
+def load_config(path: Path | str | None = None, overrides: Iterable[str] = ()) -> Config:
+    """Return the defaults, changed by a TOML file and then by `section.key=value` overrides.
+
+    Raises:
+        ConfigError: the file cannot be read, or a name or value does not fit.
+    """
+    values: dict[str, Any] = _read_toml(Path(path)) if path is not None else {}
+    for override in overrides:
+        _apply_override(values, override)
+    return config_from_dict(values)
+
+
+def config_from_dict(values: Mapping[str, Any]) -> Config:
+    """Build a config from nested mappings, such as a parsed TOML file."""
+    return typing.cast(Config, _build(Config, values, prefix=""))
+
+
+def config_to_dict(config: Config) -> dict[str, Any]:
+    """Return the nested mapping that `config_from_dict` turns into the same config."""
+    return dataclasses.asdict(config)
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read ({error.strerror})") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: not UTF-8 text, so not a TOML file") from error
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:  # also numbers too long, tables too deep
+        raise ConfigError(f"{path}: not valid TOML ({error})") from error
+
+
+def _apply_override(values: dict[str, Any], override: str) -> None:
+    name, equals, text = override.partition("=")
+    section, dot, key = name.strip().partition(".")
+    if not (equals and dot and section and key):
+        raise ConfigError(f"--set {override!r}: write it as section.key=value")
+    table = values.setdefault(section, {})
+    if not isinstance(table, dict):
+        raise ConfigError(f"{section} is a section, but got the value {table!r}")
+    try:
+        table[key] = tomllib.loads(f"value = {text.strip()}")["value"]
+    except (ValueError, RecursionError):
+        table[key] = text.strip()  # a bare word: --set extractive.style=paper needs no quotes
+
+
+def _build(section: type, values: Mapping[str, Any], prefix: str) -> object:
+    hints = typing.get_type_hints(section)
+    arguments = {}
+    for name, value in values.items():
+        full_name = f"{prefix}{name}"
+        if name not in hints:
+            raise ConfigError(_unknown_name(full_name, [f"{prefix}{known}" for known in hints]))
+        if dataclasses.is_dataclass(hints[name]):
+            if not isinstance(value, Mapping):
+                raise ConfigError(f"{full_name} is a section, but got the value {value!r}")
+            arguments[name] = _build(typing.cast(type, hints[name]), value, f"{full_name}.")
+        else:
+            arguments[name] = _checked(full_name, value, hints[name])
+    return section(**arguments)
+
+
+def _unknown_name(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]}?" if near else f"known here: {', '.join(known)}"
+    return f"unknown setting '{name}'; {hint}"
+
+
+def _checked(name: str, value: Any, hint: Any) -> Any:
+    """Return the value as the type its field declares, or refuse it by name."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin is Literal:
+        if value not in arguments:
+            raise ConfigError(f"{name} must be one of {', '.join(arguments)}, got {value!r}")
+        return value
+    if origin is types.UnionType:
+        inner = next(argument for argument in arguments if argument is not types.NoneType)
+        return None if value is None or value == "none" else _checked(name, value, inner)
+    if origin is tuple:
+        if not isinstance(value, (list, tuple)):
+            raise ConfigError(f"{name} must be a list, got {value!r}")
+        return tuple(_checked(f"{name}[{i}]", item, arguments[0]) for i, item in enumerate(value))
+    # bool is a subclass of int, and 1 is a fine value for a float field; nothing else is converted.
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, int) and abs(value) > _MAX_INT:
+        raise ConfigError(f"{name} must be at most {_MAX_INT:,}, got {value}")
+    if not isinstance(value, hint) or (hint is not bool and isinstance(value, bool)):
+        raise ConfigError(f"{name} must be {hint.__name__}, got {value!r}")
+    return value

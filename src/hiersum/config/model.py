@@ -1,0 +1,130 @@
+"""A network: its architecture, its sizes, and whose equations it follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from hiersum.config.checks import require_at_least, require_within
+from hiersum.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelConfig:
+    """A network: its architecture, its sizes, and whose equations it follows.
+
+    The defaults are the paper's hierarchical transformer; `model_preset` has its other two.
+    Ablations: `paragraph_position=False`, `num_pooling_heads=1`, `layers` without `global`.
+    """
+
+    architecture: Literal["ht", "ft", "tdmca"] = "ht"
+    """Hierarchical; flat; decoder-only with memory-compressed attention."""
+    profile: Literal["paper", "hiersumm", "t5"] = "paper"
+    """Whose equations: the paper's, the released code's, or T5's below global layers."""
+    layers: tuple[Literal["local", "global", "compressed"], ...] = ("local",) * 5 + ("global",) * 2
+    """The stack that reads the source, bottom first (of T-DMCA: the only stack)."""
+    num_decoder_layers: int = 6
+    """Layers that write the summary; T-DMCA has none of its own."""
+    vocab_size: int = 32_000
+    """Pieces of the tokenizer."""
+    width: int = 256
+    """Width of a token's state."""
+    ff_width: int = 1_024
+    """Hidden width of the feed-forward networks."""
+    num_heads: int = 8
+    """Heads of self- and cross-attention."""
+    head_width: int | None = None
+    """Width of one of those heads; none: width / num_heads."""
+    num_pooling_heads: int = 8
+    """Heads of a global layer; each is width / num_pooling_heads wide."""
+    feed_forward: Literal["relu", "gated-gelu"] = "relu"
+    """The activation; gated as in later T5 models."""
+    paragraph_position: bool = True
+    """Tell the network the rank of a paragraph."""
+    graph_head: int | None = None
+    """The head of every global layer that a graph replaces; none: all heads are learned."""
+    shared_embeddings: bool = True
+    """Source and target use one embedding."""
+    tied_output: bool = True
+    """The output projection is the target's embedding."""
+    scaled_output: bool = False
+    """Scores are divided by sqrt(width), as in the first T5 models."""
+    output_bias: bool = True
+    """The output projection has a bias."""
+    dropout: float = 0.1
+    """Share of values dropped in training."""
+    block_length: int = 256
+    """Tokens of a block of local attention (T-DMCA)."""
+    compression: int = 3
+    """Tokens that one slot of compressed memory covers (T-DMCA)."""
+    relative_buckets: int = 32
+    """Learned distances of relative positions (T5)."""
+    relative_distance: int = 128
+    """Distance from which all relative positions are one (T5)."""
+    pad_id: int = 0
+    """The piece that fills up; no network ever reads it."""
+    begin_id: int = 2
+    """The piece a summary starts from."""
+    end_id: int = 3
+    """The piece that ends a summary."""
+
+    def __post_init__(self) -> None:
+        for name in ("vocab_size", "width", "ff_width", "num_heads", "num_pooling_heads"):
+            require_at_least(f"model.{name}", getattr(self, name), 1)
+        for name in ("block_length", "compression", "relative_buckets", "relative_distance"):
+            require_at_least(f"model.{name}", getattr(self, name), 1)
+        require_within("model.dropout", self.dropout, 0, 0.9)
+        for name in ("pad_id", "begin_id", "end_id"):
+            require_within(f"model.{name}", getattr(self, name), 0, self.vocab_size - 1)
+        # Positions are pairs of sine and cosine, and ranks take half of them.
+        unit = 4 if self.architecture == "ht" and self.paragraph_position else 2
+        if self.profile != "t5" and self.width % unit:
+            raise ConfigError(
+                f"model.width ({self.width}) must be a multiple of {unit}: positions are pairs"
+            )
+        if self.head_width is None and self.width % self.num_heads:
+            raise ConfigError(
+                f"model.width ({self.width}) must be a multiple of model.num_heads "
+                f"({self.num_heads}), or model.head_width must be set"
+            )
+        if self.width % self.num_pooling_heads:
+            raise ConfigError(
+                f"model.width ({self.width}) must be a multiple of model.num_pooling_heads "
+                f"({self.num_pooling_heads})"
+            )
+        if self.graph_head is not None:
+            require_within("model.graph_head", self.graph_head, 0, self.num_pooling_heads - 1)
+        self._check_architecture()
+
+    def _check_architecture(self) -> None:
+        kinds = {"ht": ("local", "global"), "ft": ("local",), "tdmca": ("local", "compressed")}
+        allowed = kinds[self.architecture]
+        for kind in self.layers:
+            if kind not in allowed:
+                raise ConfigError(
+                    f"model.layers of {self.architecture} are {' and '.join(allowed)}, got {kind!r}"
+                )
+        if self.architecture == "tdmca":
+            require_at_least("the number of model.layers", len(self.layers), 1)
+            if self.profile == "t5":
+                raise ConfigError(
+                    "model.profile t5 is an encoder and a decoder; tdmca is one stack"
+                )
+        else:
+            require_at_least("model.num_decoder_layers", self.num_decoder_layers, 1)
+
+    @property
+    def attention_head_width(self) -> int:
+        """Width of a head of self- and cross-attention."""
+        return self.head_width if self.head_width is not None else self.width // self.num_heads
+
+
+def model_preset(architecture: Literal["ht", "ft", "tdmca"]) -> ModelConfig:
+    """Return one of the three networks of the paper, at its sizes."""
+    if architecture == "ft":
+        return ModelConfig(architecture="ft", layers=("local",) * 6)
+    if architecture == "tdmca":
+        layers: tuple[Literal["local", "compressed"], ...]
+        layers = ("local", "compressed", "local", "compressed", "local")
+        return ModelConfig(architecture="tdmca", layers=layers, width=512, ff_width=2_048)
+    return ModelConfig()

@@ -1,0 +1,62 @@
+"""What is read of documents, and how paragraphs relate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from hiersum.config.checks import require_at_least, require_within
+from hiersum.errors import ConfigError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DataConfig:
+    """How documents become paragraphs."""
+
+    max_documents: int = 1_000
+    """Documents of one cluster that are read; later ones are named as unread."""
+    max_document_characters: int = 5_000_000
+    """Characters of one document that are read."""
+    language: str = "auto"
+    """Two-letter code of the language to read, `any` for all, `auto` for the cluster's main one."""
+    min_paragraph_words: int = 4
+    """Paragraphs with fewer words are fragments and are dropped."""
+    max_paragraph_words: int = 160
+    """Longer paragraphs are split at sentence ends."""
+    max_input_paragraphs: int = 24
+    """The best paragraphs that a network reads."""
+    max_paragraph_tokens: int = 100
+    """Tokens of one paragraph that a network reads."""
+    max_source_tokens: int = 1_200
+    """Tokens of the whole source that a flat network reads."""
+    near_duplicate: float = 0.8
+    """Share of common word triples from which two paragraphs count as one; 1 keeps all but copies."""
+    clone_recall: float = 0.8
+    """Bigram recall against the target above which a source paragraph is a clone (training data)."""
+
+    def __post_init__(self) -> None:
+        require_at_least("data.max_documents", self.max_documents, 1)
+        for name in ("max_document_characters", "min_paragraph_words", "max_input_paragraphs"):
+            require_at_least(f"data.{name}", getattr(self, name), 1)
+        for name in ("max_paragraph_tokens", "max_source_tokens"):
+            require_at_least(f"data.{name}", getattr(self, name), 2)
+        if self.max_paragraph_words < 2 * self.min_paragraph_words:
+            raise ConfigError(
+                f"data.max_paragraph_words ({self.max_paragraph_words}) must be at least twice "
+                f"data.min_paragraph_words ({self.min_paragraph_words})"
+            )
+        require_within("data.near_duplicate", self.near_duplicate, 0, 1)
+        require_within("data.clone_recall", self.clone_recall, 0, 1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GraphConfig:
+    """How paragraphs relate, for networks with a graph head."""
+
+    kind: Literal["similarity", "discourse"] = "similarity"
+    """Lexical similarity, or shared names and discourse markers; a cluster's own graph goes first."""
+    min_similarity: float = 0.2
+    """Edges of the similarity graph below this weight are removed (the paper's appendix A.1)."""
+
+    def __post_init__(self) -> None:
+        require_within("graph.min_similarity", self.min_similarity, 0, 1)

@@ -15,6 +15,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from hiersum import __version__
+from hiersum.cli.build import build
 from hiersum.cli.convert import convert
 from hiersum.cli.info import info
 from hiersum.cli.summarize import summarize
@@ -35,7 +36,8 @@ app = typer.Typer(
 )
 for command in (summarize, info, train, plot):
     app.command()(command)
-app.add_typer(convert, name="convert")
+for name, group in (("build", build), ("convert", convert)):
+    app.add_typer(group, name=name)
 
 
 @app.callback(invoke_without_command=True)

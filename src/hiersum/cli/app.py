@@ -19,6 +19,7 @@ from hiersum.cli.build import build
 from hiersum.cli.convert import convert
 from hiersum.cli.info import info
 from hiersum.cli.summarize import summarize
+from hiersum.cli.tokenizer import tokenizer
 from hiersum.errors import HiersumError
 
 # Newer versions of typer carry a click of their own, so its base error is found by way of typer.
@@ -35,7 +36,7 @@ app = typer.Typer(
 )
 for command in (summarize, info):
     app.command()(command)
-for name, group in (("build", build), ("convert", convert)):
+for name, group in (("build", build), ("convert", convert), ("tokenizer", tokenizer)):
     app.add_typer(group, name=name)
 
 

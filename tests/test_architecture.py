@@ -42,7 +42,7 @@ ALLOWED: dict[str, set[str]] = {
         "attribution",
         "abstractive",
     },
-    "training": FLOOR | {"text", "data", "model", "decoding", "ranking", "graphs"},
+    "training": FLOOR | {"text", "data", "model", "decoding", "ranking", "abstractive"},
     "evaluation": FLOOR | {"text", "data"},
     "humaneval": FLOOR | {"text", "data", "evaluation"},
     "building": FLOOR | {"text", "ranking", "data"},

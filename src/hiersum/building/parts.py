@@ -13,7 +13,7 @@ from pathlib import Path
 from hiersum.building.articles import Article, ArticleStore
 from hiersum.building.clusters import build_cluster
 from hiersum.building.report import (
-    SAMPLE_EVERY,
+    SAMPLE_PER_PART,
     Tally,
     count_cluster,
     count_dropped,
@@ -124,7 +124,7 @@ class ClusterBuilder:
             if not cluster.documents:
                 tally.update(count_dropped("nothing left but clones"))
                 continue
-            if tally["clusters"] % SAMPLE_EVERY == 0:
+            if tally["clusters"] < SAMPLE_PER_PART:
                 tally.update(measure_sample(cluster, self.tokenizer))
             tally.update(count_cluster(cluster, num_clones=num_clones))
             yield cluster

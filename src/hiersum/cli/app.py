@@ -20,6 +20,7 @@ from hiersum.cli.convert import convert
 from hiersum.cli.info import info
 from hiersum.cli.summarize import summarize
 from hiersum.cli.tokenizer import tokenizer
+from hiersum.cli.train import plot, train
 from hiersum.errors import HiersumError
 
 # Newer versions of typer carry a click of their own, so its base error is found by way of typer.
@@ -34,7 +35,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (summarize, info):
+for command in (summarize, info, train, plot):
     app.command()(command)
 for name, group in (("build", build), ("convert", convert), ("tokenizer", tokenizer)):
     app.add_typer(group, name=name)

@@ -13,7 +13,7 @@ from pathlib import Path
 from hiersum.building.articles import Article, ArticleStore
 from hiersum.building.clusters import build_cluster
 from hiersum.building.report import (
-    SAMPLE_EVERY,
+    SAMPLE_PER_PART,
     Tally,
     count_cluster,
     count_dropped,
@@ -22,7 +22,7 @@ from hiersum.building.report import (
 from hiersum.building.search import ArticleSearch
 from hiersum.building.targets import TargetRules, choose_target
 from hiersum.config import DataConfig
-from hiersum.data.corpora import write_clusters
+from hiersum.data.corpora import BUILDING, write_clusters
 from hiersum.data.files import write_atomically
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster
@@ -53,7 +53,7 @@ class Workplace:
 
     @property
     def folder(self) -> Path:
-        return self.out / ".building"
+        return self.out / BUILDING
 
     @property
     def report(self) -> Path:
@@ -124,7 +124,7 @@ class ClusterBuilder:
             if not cluster.documents:
                 tally.update(count_dropped("nothing left but clones"))
                 continue
-            if tally["clusters"] % SAMPLE_EVERY == 0:
+            if tally["clusters"] < SAMPLE_PER_PART:
                 tally.update(measure_sample(cluster, self.tokenizer))
             tally.update(count_cluster(cluster, num_clones=num_clones))
             yield cluster
@@ -134,15 +134,15 @@ class ClusterBuilder:
         num_wanted = self.settings.search
         if not num_wanted:
             return []
-        rows = self.search.find(article.title, num_wanted + _MORE_HITS)
-        found = (self.articles[row] for row in rows)
-        others = [hit for hit in found if not _is_same(hit, article)]
-        return others[:num_wanted]
-
-
-def _is_same(hit: Article, article: Article) -> bool:
-    """An article that stands in two files may have two ids; its title gives it away."""
-    return hit.id == article.id or hit.title.casefold() == article.title.casefold()
+        # An article that stands in two files may have two ids; its title gives it away.
+        titles = {article.title.casefold()}
+        found: list[Article] = []
+        for row in self.search.find(article.title, num_wanted + _MORE_HITS):
+            hit = self.articles[row]
+            if hit.title.casefold() not in titles and len(found) < num_wanted:
+                titles.add(hit.title.casefold())
+                found.append(hit)
+        return found
 
 
 @lru_cache(maxsize=1)

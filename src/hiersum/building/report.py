@@ -1,8 +1,8 @@
 """What was built: counts, sizes beside the paper's, overlap and support.
 
 A tally is a plain counter, so that those of all shards add up. Sizes in words and tokens and overlap
-are measured on a sample, every `SAMPLE_EVERY`th cluster: clusters share most of their documents, and
-counting all would take longer than building them.
+are measured on a sample, the first clusters of every part (their order is drawn): clusters share most
+of their documents, and counting all would take longer than building them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
 from hiersum.types import Cluster
 
-SAMPLE_EVERY = 16
+SAMPLE_PER_PART = 32
 PAPER = {
     "paragraphs per cluster": 525.0,
     "tokens per paragraph": 70.1,

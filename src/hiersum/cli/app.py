@@ -19,6 +19,7 @@ from hiersum.cli.build import build
 from hiersum.cli.convert import convert
 from hiersum.cli.info import info
 from hiersum.cli.summarize import summarize
+from hiersum.cli.tokenizer import tokenizer
 from hiersum.cli.train import plot, train
 from hiersum.errors import HiersumError
 
@@ -36,7 +37,7 @@ app = typer.Typer(
 )
 for command in (summarize, info, train, plot):
     app.command()(command)
-for name, group in (("build", build), ("convert", convert)):
+for name, group in (("build", build), ("convert", convert), ("tokenizer", tokenizer)):
     app.add_typer(group, name=name)
 
 

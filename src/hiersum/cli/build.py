@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from hiersum.cli.options import CorpusOption, JsonOption, SkipBadOption
+from hiersum.errors import InputError
 
 build = typer.Typer(help="Make clusters to learn from.", rich_markup_mode=None)
 
@@ -63,6 +64,8 @@ def build_articles(
     from hiersum.building.report import report_rows
     from hiersum.building.targets import TargetRules
 
+    if max_words is not None and min_words > max_words:
+        raise InputError(f"--min-words ({min_words}) is more than --max-words ({max_words})")
     rules = TargetRules(supported=supported, min_words=min_words, max_words=max_words)
     report = build_clusters(
         articles,

@@ -62,13 +62,15 @@ def finetune(
     config = load_config(None, overrides)
     config = replace(config, model=replace(read_config(folder), dropout=config.model.dropout))
     bad = BadRecords(skip=skip_bad)
-    clusters = list(counted(read_corpus(corpus, kind, bad=bad, config=config.data), corpus, "reading"))
+    clusters = list(
+        counted(read_corpus(corpus, kind, bad=bad, config=config.data), corpus, "reading")
+    )
     report_count(corpus, len(clusters), bad)
     sets = {}
     for name, part in zip(("train", "valid"), split(clusters, corpus)):
         path = out / "prepared" / f"{name}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_clusters(path, part)
+        write_clusters(part, path)
         sets[name] = prepare_clusters(
             [path], path.with_suffix(""), config, model=folder, workers=workers, skip_bad=skip_bad
         )

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hiersum.config import Config, SearchConfig
+from hiersum.config import Config, ModelConfig, SearchConfig
 from hiersum.data.batches import collate
 from hiersum.data.example import InputForm, graph_builder
 from hiersum.decoding.beam import beam_search
@@ -51,7 +51,7 @@ class AbstractiveSystem:
                 "convert the model again with its tokenizer (--spm)"
             )
         tokenizer = Tokenizer.load(path, network.config.profile)
-        _check_fit(tokenizer, network, path)
+        check_fit(tokenizer, network.config, path)
         return cls(str(name_or_dir), prepare(network, search or SearchConfig()), tokenizer)
 
     @property
@@ -81,27 +81,38 @@ class AbstractiveSystem:
         """
         max_length = min(search.max_length, _TOKENS_PER_WORD * max_words + 1)
         min_length = min(search.min_length, max_length - 1)
-        batch = collate([replace(example, target_ids=None)])
-        hypotheses = beam_search(
-            self.network,
-            self.network.encode(batch),
-            replace(search, max_length=max_length, min_length=min_length),
-            num_clusters=1,
-            begin_id=self.tokenizer.begin_id,
-            end_id=self.tokenizer.end_id,
-            forbidden=[
-                *self.tokenizer.unwritable_ids,
-                *range(self.tokenizer.size, self.network.config.vocab_size),
-            ],
-        )
-        text = self.tokenizer.decode(_until_end(hypotheses[0][0].token_ids, self.tokenizer.end_id))
+        bounded = replace(search, max_length=max_length, min_length=min_length)
+        (text,) = self.write_texts([example], bounded)
         if self.tokenizer.profile.is_penn:
             text = from_penn(text, learn_casing(sources))
         return _whole_sentences(text, max_words)
 
+    def write_texts(self, examples: Sequence[Example], search: SearchConfig) -> list[str]:
+        """Return the best summary of each example as the tokenizer spells it, all in one batch."""
+        batch = collate([replace(example, target_ids=None) for example in examples])
+        tokenizer = self.tokenizer
+        hypotheses = beam_search(
+            self.network,
+            self.network.encode(batch.to(next(self.network.parameters()).device)),
+            search,
+            num_clusters=len(examples),
+            begin_id=tokenizer.begin_id,
+            end_id=tokenizer.end_id,
+            forbidden=[
+                *tokenizer.unwritable_ids,
+                *range(tokenizer.size, self.network.config.vocab_size),
+            ],
+        )
+        best = [of_cluster[0].token_ids for of_cluster in hypotheses]
+        return [tokenizer.decode(_until_end(ids, tokenizer.end_id)) for ids in best]
 
-def _check_fit(tokenizer: Tokenizer, network: Network, path: Path) -> None:
-    config = network.config
+
+def check_fit(tokenizer: Tokenizer, config: ModelConfig, path: Path) -> None:
+    """Refuse a tokenizer whose pieces are not the network's.
+
+    Raises:
+        CheckpointError: its size or its special pieces differ.
+    """
     # A T5 has spare rows beyond its pieces.
     is_spare = config.profile == "t5" and tokenizer.size < config.vocab_size
     if tokenizer.size != config.vocab_size and not is_spare:
@@ -111,7 +122,7 @@ def _check_fit(tokenizer: Tokenizer, network: Network, path: Path) -> None:
     for name in ("pad_id", "begin_id", "end_id"):
         found, wanted = getattr(tokenizer, name), getattr(config, name)
         if found != wanted:
-            raise CheckpointError(f"{path}: its {name} is {found}, but config.json says {wanted}")
+            raise CheckpointError(f"{path}: its {name} is {found}, but the network says {wanted}")
 
 
 def _until_end(token_ids: Sequence[int], end_id: int) -> Sequence[int]:

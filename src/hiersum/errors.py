@@ -5,6 +5,7 @@
       InputError               documents, titles, requests: what a person hands in
       DataError                corpora, cluster files, prepared shards
       CheckpointError          weights, tokenizers, model folders
+      TrainingError            learning that cannot go on
       MissingDependencyError   an extra that is not installed
 
 A message is one sentence or two: where, what (with the value), and what to do. The command line prints
@@ -32,6 +33,10 @@ class DataError(HiersumError):
 
 class CheckpointError(HiersumError):
     """A model folder, a weights file or a tokenizer does not fit."""
+
+
+class TrainingError(HiersumError):
+    """Learning cannot start or go on as it was asked for."""
 
 
 class MissingDependencyError(HiersumError):

@@ -15,9 +15,11 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from hiersum import __version__
+from hiersum.cli.build import build
 from hiersum.cli.convert import convert
 from hiersum.cli.info import info
 from hiersum.cli.summarize import summarize
+from hiersum.cli.train import plot, train
 from hiersum.errors import HiersumError
 
 # Newer versions of typer carry a click of their own, so its base error is found by way of typer.
@@ -32,9 +34,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (summarize, info):
+for command in (summarize, info, train, plot):
     app.command()(command)
-app.add_typer(convert, name="convert")
+for name, group in (("build", build), ("convert", convert)):
+    app.add_typer(group, name=name)
 
 
 @app.callback(invoke_without_command=True)

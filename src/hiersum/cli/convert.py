@@ -40,6 +40,7 @@ def convert_t5(
     prune_to: Annotated[
         Path | None, typer.Option(help="Keep only the pieces that this corpus uses.")
     ] = None,
+    min_count: Annotated[int, typer.Option(help="... and uses this often.", min=1)] = 1,
     corpus: CorpusOption = "auto",
 ) -> None:
     """Put the paper's global layers on a pretrained T5 or Flan-T5."""
@@ -48,6 +49,11 @@ def convert_t5(
 
     texts = None if prune_to is None else corpus_texts(prune_to, kind=corpus)
     folder = convert_t5(
-        source, out, global_layers=global_layers, prune_to=texts, decoder_layers=decoder_layers
+        source,
+        out,
+        global_layers=global_layers,
+        prune_to=texts,
+        min_count=min_count,
+        decoder_layers=decoder_layers,
     )
     typer.echo(folder)

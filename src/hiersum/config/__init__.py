@@ -1,11 +1,18 @@
 """Settings: one frozen dataclass per section, each in a file of its own, and the loader of them all."""
 
 from hiersum.config.extractive import ExtractiveConfig
-from hiersum.config.loader import Config, config_from_dict, config_to_dict, load_config
+from hiersum.config.loader import (
+    Config,
+    config_from_dict,
+    config_to_dict,
+    config_to_toml,
+    load_config,
+)
 from hiersum.config.model import ModelConfig, model_preset
 from hiersum.config.ranker import RankerConfig
 from hiersum.config.reading import DataConfig, GraphConfig
 from hiersum.config.search import SearchConfig
+from hiersum.config.training import TrainingConfig
 
 __all__ = [
     "Config",
@@ -15,8 +22,10 @@ __all__ = [
     "ModelConfig",
     "RankerConfig",
     "SearchConfig",
+    "TrainingConfig",
     "config_from_dict",
     "config_to_dict",
+    "config_to_toml",
     "load_config",
     "model_preset",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import json
 import tomllib
 import types
 import typing
@@ -21,6 +22,7 @@ from hiersum.config.model import ModelConfig
 from hiersum.config.ranker import RankerConfig
 from hiersum.config.reading import DataConfig, GraphConfig
 from hiersum.config.search import SearchConfig
+from hiersum.config.training import TrainingConfig
 from hiersum.errors import ConfigError
 
 _MAX_INT = 10**9
@@ -35,6 +37,7 @@ class Config:
     graph: GraphConfig = field(default_factory=GraphConfig)
     extractive: ExtractiveConfig = field(default_factory=ExtractiveConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
     decoding: SearchConfig = field(default_factory=SearchConfig)
 
 
@@ -58,6 +61,19 @@ def config_from_dict(values: Mapping[str, Any]) -> Config:
 def config_to_dict(config: Config) -> dict[str, Any]:
     """Return the nested mapping that `config_from_dict` turns into the same config."""
     return dataclasses.asdict(config)
+
+
+def config_to_toml(config: Config) -> str:
+    """Return a file that `load_config` turns into the same config."""
+    sections = []
+    for section, values in config_to_dict(config).items():
+        # JSON's texts, numbers, true, false and lists of them are TOML too; nothing is "none".
+        lines = [
+            f"{key} = {json.dumps('none' if value is None else value, ensure_ascii=False)}"
+            for key, value in values.items()
+        ]
+        sections.append("\n".join([f"[{section}]", *lines]))
+    return "\n\n".join(sections) + "\n"
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -79,9 +79,16 @@ def save_pretrained(
     return folder
 
 
-def from_pretrained(name_or_directory: Path | str, *, revision: str | None = None) -> Network:
+def from_pretrained(
+    name_or_directory: Path | str, *, revision: str | None = None, dropout: float | None = None
+) -> Network:
     """Build the network of a model folder, or of a model on the Hugging Face hub, ready to
     evaluate.
+
+    Args:
+        name_or_directory: the folder, or `owner/name`.
+        revision: a branch, tag or commit on the hub.
+        dropout: in place of the one it was saved with, to train it further.
 
     Raises:
         CheckpointError: there is no such folder, or a file is missing, damaged or of another
@@ -90,6 +97,8 @@ def from_pretrained(name_or_directory: Path | str, *, revision: str | None = Non
     folder = fetch(name_or_directory, revision=revision)
     record = _read_record(folder / CONFIG)
     config = _model_config(record, folder / CONFIG)
+    if dropout is not None:
+        config = dataclasses.replace(config, dropout=dropout)
     tensors = _read_weights(folder / WEIGHTS, record.get("weights_crc32"))
     with torch.device("meta"):  # no weight is drawn only to be replaced
         network = build_network(config)

@@ -17,7 +17,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from hiersum.text.overlap import ngram_overlap
+from hiersum.text.overlap import ngram_overlap, split_rouge_words
 from hiersum.text.words import find_amounts, split_words
 from hiersum.types import Cluster, Document, Paragraph
 
@@ -63,7 +63,51 @@ def _words_or_text(text: str) -> str:
 
 def is_clone(paragraphs: Sequence[str], target: str, *, recall: float) -> list[bool]:
     """Say of each paragraph whether it holds more than `recall` of the target's bigrams."""
-    return [bool(r > recall) for r in ngram_overlap(target, paragraphs, 2, stem=False).recall]
+    suspects = [n for n, text in enumerate(paragraphs) if _may_be_clone(text, target, recall)]
+    clones = [False] * len(paragraphs)
+    if suspects:
+        texts = [paragraphs[number] for number in suspects]
+        for number, share in zip(suspects, ngram_overlap(target, texts, 2, stem=False).recall):
+            clones[number] = bool(share > recall)
+    return clones
+
+
+def _may_be_clone(text: str, target: str, recall: float) -> bool:
+    """Say at a glance that a text is no clone: a word it lacks costs every bigram with that word.
+
+    True is only a suspicion. Nearly all texts end here after a few words, at a fraction of the cost
+    of counting their bigrams.
+    """
+    num_bigrams, costs = _bigram_costs(target)
+    text = text.lower()
+    num_left = num_bigrams
+    for word, cost in costs:
+        if word not in text:
+            num_left -= cost
+            if num_left <= recall * num_bigrams:
+                return False
+    return num_left > recall * num_bigrams
+
+
+@lru_cache(maxsize=4)
+def _bigram_costs(target: str) -> tuple[int, list[tuple[str, int]]]:
+    """Return how many bigrams a target has, and how many of them go with a word; none counts twice.
+
+    The longest words come first, as they are the least likely to be found.
+    """
+    words = split_rouge_words(target)
+    num_bigrams = max(len(words) - 1, 0)
+    bigrams_of: dict[str, set[int]] = {word: set() for word in words}
+    for place, (left, right) in enumerate(zip(words, words[1:])):
+        bigrams_of[left].add(place)
+        bigrams_of[right].add(place)
+    costs = []
+    counted: set[int] = set()
+    for word in sorted(bigrams_of, key=len, reverse=True):
+        if new := bigrams_of[word] - counted:
+            counted |= new
+            costs.append((word, len(new)))
+    return num_bigrams, costs
 
 
 def remove_clones(

@@ -34,6 +34,18 @@ _NUMBER_WORDS = frozenset(
     hundred thousand million billion first second third half""".split()
 )
 
+FUNCTION_WORDS = frozenset(
+    """a an the this that these those there here and or nor but if then than so as of at by for from in
+    into on onto over under out off up down with within without about after before between through
+    during until since while because to not no yes also only very more most less least much many few
+    some any all both each every either neither such other another own same it its itself he him his
+    himself she her hers herself they them their theirs themselves we us our ours you your yours i me my
+    mine who whom whose which what when where why how be am is are was were been being have has had
+    having do does did doing done can could may might must shall should will would again once just
+    too""".split()
+)
+"""English words that say little by themselves."""
+
 
 def split_words(text: str) -> list[str]:
     """Return the lower-cased words of a text, in order."""

@@ -1,0 +1,1 @@
+"""From prepared examples to weights; around the story, which does not know it."""

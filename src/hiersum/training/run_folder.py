@@ -1,0 +1,202 @@
+"""Run folders: everything a training run leaves, complete at every moment.
+
+    config.toml              the settings, resolved
+    metrics.jsonl            a line per log, a line per validation
+    checkpoints/step-N/      a model folder; trainer.json, and trainer.safetensors in the newest
+    best.json                the checkpoints kept for their validation, best first
+    events/                  TensorBoard
+    model/                   the model folder that the run ends with
+
+A checkpoint is written under another name and renamed, so that a folder with its name is complete.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from hiersum.config import Config, config_to_dict, config_to_toml, load_config
+from hiersum.data.files import write_atomically
+from hiersum.data.stream import Position
+from hiersum.errors import CheckpointError, ConfigError, InputError, TrainingError
+from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.network import Network
+
+STATE, MEMORY = "trainer.json", "trainer.safetensors"
+_MAY_CHANGE = {("training", "steps"), ("training", "test_data")}
+
+
+@dataclass(frozen=True, slots=True)
+class TrainerState:
+    """Where a run is, besides its weights."""
+
+    step: int = 0
+    position: Position = Position()
+    tokens: int = 0
+    """Target tokens learned from so far."""
+    seconds: float = 0.0
+    window: dict[str, float] = field(default_factory=dict)
+    """Sums since the last line of metrics."""
+    scale: float | None = None
+    """The loss scale of fp16."""
+    validation: dict[str, float] | None = None
+    """Scores of this checkpoint, if it was validated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A checkpoint on disk."""
+
+    folder: Path
+    state: TrainerState
+
+    def memory(self) -> dict[str, Tensor]:
+        """Return what the optimizer remembered.
+
+        Raises:
+            CheckpointError: the file is damaged.
+        """
+        path = self.folder / MEMORY
+        try:
+            tensors: dict[str, Tensor] = load_file(path)
+        except (SafetensorError, OSError) as error:
+            raise CheckpointError(f"{path}: cannot be read ({error})") from error
+        return tensors
+
+
+class RunFolder:
+    """The folder of one run."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.metrics = root / "metrics.jsonl"
+        self.events = root / "events"
+        self.model = root / "model"
+
+    def begin(self, config: Config) -> None:
+        """Make the folder, or find that it belongs to a run with the same settings.
+
+        Raises:
+            ConfigError: the folder belongs to a run with other settings.
+            InputError: the folder cannot be made, or holds something else.
+        """
+        path = self.root / "config.toml"
+        if path.exists():
+            self._check_same(config, load_config(path))
+        elif self.root.is_dir() and any(self.root.iterdir()):
+            raise InputError(f"{self.root}: is not empty and holds no run; give --out a new folder")
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{self.root}: cannot be made ({error.strerror})") from error
+        for partial in (self.root / "checkpoints").glob(".*.partial"):
+            shutil.rmtree(partial)
+        with write_atomically(path) as file:
+            file.write(config_to_toml(config).encode())
+
+    def _check_same(self, config: Config, earlier: Config) -> None:
+        now, before = config_to_dict(config), config_to_dict(earlier)
+        for section, values in now.items():
+            for key, value in values.items():
+                was = before[section][key]
+                if value != was and (section, key) not in _MAY_CHANGE:
+                    raise ConfigError(
+                        f"{self.root}: its run has {section}.{key} = {was!r}, not {value!r}; "
+                        "give --out a new folder, or the settings it began with"
+                    )
+
+    def checkpoints(self) -> list[Checkpoint]:
+        """Return the complete checkpoints, oldest first."""
+        found = []
+        for folder in (self.root / "checkpoints").glob("step-*"):
+            path = folder / STATE
+            try:
+                record = json.loads(path.read_bytes())
+                record["position"] = Position(**record["position"])
+                found.append(Checkpoint(folder, TrainerState(**record)))
+            except (OSError, ValueError, TypeError, KeyError) as error:
+                raise CheckpointError(f"{path}: damaged ({error}); remove its folder") from error
+        return sorted(found, key=lambda checkpoint: checkpoint.state.step)
+
+    def newest(self) -> Checkpoint | None:
+        """Return the checkpoint to resume from, None at the beginning."""
+        complete = [c for c in self.checkpoints() if (c.folder / MEMORY).exists()]
+        return complete[-1] if complete else None
+
+    def best(self, config: Config) -> list[Checkpoint]:
+        """Return the checkpoints that are kept for their validation, best first."""
+        validated = [c for c in self.checkpoints() if c.state.validation is not None]
+        validated.sort(key=lambda checkpoint: _rank(checkpoint.state, config))
+        return validated[: config.training.keep_best]
+
+    def save(
+        self,
+        network: Network,
+        memory: Mapping[str, Tensor],
+        state: TrainerState,
+        config: Config,
+        companions: Mapping[str, Path],
+    ) -> None:
+        """Write a checkpoint, then drop what it makes superfluous.
+
+        Args:
+            network: the weights.
+            memory: what the optimizer remembers.
+            state: where the run is.
+            config: which checkpoints are kept.
+            companions: files that go into the model folder, by name (tokenizer, ranker).
+
+        Raises:
+            TrainingError: it cannot be written; the earlier ones stay.
+        """
+        folder = self.root / "checkpoints" / f"step-{state.step}"
+        partial = folder.with_name(f".{folder.name}.partial")
+        try:
+            shutil.rmtree(partial, ignore_errors=True)
+            save_pretrained(network, partial)
+            for name, path in companions.items():
+                shutil.copyfile(path, partial / name)
+            save_file({name: t.contiguous() for name, t in memory.items()}, partial / MEMORY)
+            (partial / STATE).write_text(json.dumps(asdict(state), indent=2) + "\n")
+            partial.rename(folder)
+        except (OSError, SafetensorError) as error:
+            shutil.rmtree(partial, ignore_errors=True)
+            reason = getattr(error, "strerror", None) or error
+            raise TrainingError(
+                f"{folder}: cannot be written ({reason}); earlier checkpoints stay, "
+                "and the same command goes on from the last one"
+            ) from error
+        self._prune(config)
+
+    def _prune(self, config: Config) -> None:
+        """Keep the best and the newest; only the newest can be resumed from."""
+        best = self.best(config)
+        checkpoints = self.checkpoints()
+        for checkpoint in checkpoints[:-1]:
+            (checkpoint.folder / MEMORY).unlink(missing_ok=True)
+            if checkpoint.folder not in {kept.folder for kept in best}:
+                # Renamed first: killed halfway, it must not look like a checkpoint.
+                leaving = checkpoint.folder.with_name(f".{checkpoint.folder.name}.partial")
+                shutil.rmtree(checkpoint.folder.rename(leaving))
+        record = [
+            {"step": c.state.step, "folder": str(c.folder.relative_to(self.root))}
+            | (c.state.validation or {})
+            for c in best
+        ]
+        with write_atomically(self.root / "best.json") as file:
+            file.write((json.dumps(record, indent=2) + "\n").encode())
+
+
+def _rank(state: TrainerState, config: Config) -> tuple[float, int]:
+    """Lower is better; of equals the earlier."""
+    scores: dict[str, Any] = state.validation or {}
+    by_rouge = config.training.choose_by == "rouge"
+    return (-scores["rouge2"] if by_rouge else scores["loss"], state.step)

@@ -1,0 +1,272 @@
+"""The trainer: from prepared examples to a run folder, resumable at any moment.
+
+Randomness is a function of the seed, the step and the process, and the order of batches of the seed
+alone, so that a resumed run repeats what an uninterrupted one would have done.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+
+from hiersum.abstractive import check_fit
+from hiersum.config import Config, ModelConfig
+from hiersum.data.batches import collate
+from hiersum.data.shards import PreparedSet
+from hiersum.data.stream import BatchStream
+from hiersum.errors import ConfigError, TrainingError
+from hiersum.model.batch import Batch
+from hiersum.model.checkpoint import TOKENIZER, from_pretrained, read_config
+from hiersum.model.network import Network, build_network
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.training.finish import write_final_model
+from hiersum.training.interruption import Interruption
+from hiersum.training.memory import check_memory
+from hiersum.training.metrics import MetricsWriter
+from hiersum.training.objective import smoothed_cross_entropy
+from hiersum.training.optimizer import freeze, make_optimizer, memory_of, restore_memory
+from hiersum.training.processes import Processes
+from hiersum.training.run_folder import RunFolder, TrainerState
+from hiersum.training.schedule import learning_rate
+from hiersum.training.validation import Validator, means
+
+
+def train(config: Config, out: Path) -> Path:
+    """Train a network, or go on with a run, and return the model folder it ends with.
+
+    Raises:
+        HiersumError: data, settings or the folder do not fit, or the loss is no number any more.
+    """
+    return Trainer(with_start(config), RunFolder(out)).run()
+
+
+def with_start(config: Config) -> Config:
+    """Take the network's shape from the folder that a run starts from, if there is one.
+
+    Raises:
+        ConfigError: the settings describe another network.
+    """
+    if not config.training.start:
+        return config
+    found = replace(read_config(config.training.start), dropout=config.model.dropout)
+    if config.model not in (found, replace(ModelConfig(), dropout=config.model.dropout)):
+        raise ConfigError(
+            f"{config.training.start}: its network is not the one that [model] describes; "
+            "leave [model] out but for dropout"
+        )
+    return replace(config, model=found)
+
+
+class Trainer:
+    """A run: a network, its optimizer, its place in the data."""
+
+    def __init__(self, config: Config, run: RunFolder) -> None:
+        self.config = config
+        self.run_folder = run
+        self.processes = Processes(config.training.precision)
+        prepared, tokenizer = self._open(config.training.data, "training.data")
+        self.companions = {path.name: path for path in prepared.ranker_paths}
+        self.companions[TOKENIZER] = prepared.tokenizer_path
+        if self.processes.is_main:
+            run.begin(config)
+        self.processes.wait()
+        checkpoint = run.newest()
+        self.state = checkpoint.state if checkpoint else TrainerState()
+        self.network = self._build(checkpoint.folder if checkpoint else None)
+        freeze(self.network, config.training.frozen)
+        check_memory(self.network, config, self.processes.device)
+        self.memory = make_optimizer(self.network, config.training)
+        self.parallel, self.optimizer = self.processes.prepare(self.network, self.memory)
+        if checkpoint is not None:
+            restore_memory(self.network, self.memory, checkpoint.memory(), str(checkpoint.folder))
+            self.processes.scale = self.state.scale
+        self.validator = self._validator(tokenizer)
+        self.stream = iter(
+            BatchStream(
+                prepared,
+                batch_tokens=config.training.batch_tokens,
+                window=config.training.window,
+                seed=config.training.seed,
+                start=self.state.position,
+                part=self.processes.rank,
+                num_parts=self.processes.size,
+            )
+        )
+
+    def run(self) -> Path:
+        """Train to the last step; return the model folder.
+
+        Raises:
+            TrainingError: the loss is no number any more, or the run was asked to stop.
+        """
+        steps = self.config.training.steps
+        metrics = None
+        if self.processes.is_main:
+            metrics = MetricsWriter(self.run_folder, self.state.step, steps)
+        with Interruption() as interruption, metrics or nullcontext():
+            while self.state.step < steps:
+                started = time.perf_counter()
+                sums = self._update(was_asked_to_stop=interruption.is_set)
+                self.state = self._after(sums, time.perf_counter() - started)
+                self._report(metrics)
+                self._keep(metrics, must_save=sums["stop"] > 0)
+                if sums["stop"] > 0 and self.state.step < steps:
+                    raise TrainingError(
+                        f"stopped after step {self.state.step} of {steps}; "
+                        f"the same command goes on from there"
+                    )
+        if self.processes.is_main:
+            write_final_model(self.run_folder, self.config)
+        self.processes.wait()
+        return self.run_folder.model
+
+    def _update(self, *, was_asked_to_stop: bool) -> dict[str, float]:
+        """Change the weights once; return sums over all batches of all processes."""
+        training = self.config.training
+        drawn = [next(self.stream) for _ in range(training.accumulate)]
+        self.position = drawn[-1][1]
+        batches = [collate(examples).to(self.processes.device) for examples, _ in drawn]
+        counts = self.processes.sum(
+            {
+                "tokens": sum(map(_num_labels, batches)),
+                "clusters": sum(map(len, batches)),
+                "stop": float(was_asked_to_stop),
+            }
+        )
+        step = self.state.step + 1
+        # What is dropped at a step depends on nothing that came before it.
+        torch.manual_seed(training.seed + 1_000_003 * step + 7_919 * self.processes.rank)
+        losses = self._gather_gradients(batches, counts["tokens"])
+        norm = self.processes.clip(self.parallel, training.max_gradient_norm)
+        if not math.isfinite(losses["loss"]):
+            raise TrainingError(
+                f"step {step}: the loss is {losses['loss']}; the last good checkpoint stays in "
+                f"{self.run_folder.root}; lower training.learning_rate or set "
+                "training.max_gradient_norm, in a new run that starts from it"
+            )
+        rate = learning_rate(training, step, self.config.model.width)
+        for group in self.memory.param_groups:
+            group["lr"] = rate
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+        return counts | losses | {"learning_rate": rate, "gradient_norm": norm}
+
+    def _gather_gradients(self, batches: list[Batch], num_tokens: float) -> dict[str, float]:
+        """Add up the gradients of all batches, each token weighing the same."""
+        losses = torch.zeros(2, dtype=torch.float64)
+        for number, batch in enumerate(batches, start=1):
+            is_last = number == len(batches)
+            with nullcontext() if is_last else self.processes.apart(self.parallel):
+                assert batch.label_Y is not None
+                loss, plain = smoothed_cross_entropy(
+                    self.parallel(batch), batch.label_Y, self.config.training.label_smoothing
+                )
+                # Processes average their gradients, so each counts its own `size` times.
+                self.processes.backward(loss * (self.processes.size / num_tokens))
+            losses += torch.stack([loss.detach(), plain]).double().cpu()
+        return self.processes.sum({"loss": float(losses[0]), "plain_loss": float(losses[1])})
+
+    def _after(self, sums: dict[str, float], seconds: float) -> TrainerState:
+        """Return the state one step later."""
+        names = ("loss", "plain_loss", "tokens", "clusters", "gradient_norm")
+        window = {name: self.state.window.get(name, 0.0) + sums[name] for name in names}
+        window["seconds"] = self.state.window.get("seconds", 0.0) + seconds
+        window["steps"] = self.state.window.get("steps", 0.0) + 1
+        self.rate = sums["learning_rate"]
+        return TrainerState(
+            step=self.state.step + 1,
+            position=self.position,
+            tokens=self.state.tokens + int(sums["tokens"]),
+            seconds=self.state.seconds + seconds,
+            window=window,
+            scale=self.processes.scale,
+        )
+
+    def _report(self, metrics: MetricsWriter | None) -> None:
+        """Write a line of metrics every so many steps."""
+        if metrics is not None:
+            metrics.advance()
+        if self.state.step % self.config.training.log_every and (
+            self.state.step != self.config.training.steps
+        ):
+            return
+        sums = self.state.window
+        if metrics is not None:
+            values = {
+                "loss": sums["loss"] / sums["tokens"],
+                "plain_loss": sums["plain_loss"] / sums["tokens"],
+                "learning_rate": self.rate,
+                "gradient_norm": sums["gradient_norm"] / sums["steps"],
+                "clusters": sums["clusters"],
+                "tokens": self.state.tokens,
+                "tokens_per_second": sums["tokens"] / sums["seconds"],
+                "seconds": self.state.seconds,
+                "epoch": self.state.position.epoch,
+            }
+            metrics.write(self.state.step, values)
+        self.state = replace(self.state, window={})
+
+    def _keep(self, metrics: MetricsWriter | None, *, must_save: bool) -> None:
+        """Validate and save when it is time."""
+        training, step = self.config.training, self.state.step
+        is_last = step == training.steps
+        if self.validator is not None and (step % training.validate_every == 0 or is_last):
+            scores = means(self.processes.sum(self.validator.sums(self.network)))
+            self.state = replace(self.state, validation=scores)
+            if metrics is not None:
+                metrics.write(step, {f"valid_{name}": value for name, value in scores.items()})
+            must_save = True
+        if (must_save or is_last or step % training.save_every == 0) and self.processes.is_main:
+            memory = memory_of(self.network, self.memory)
+            self.run_folder.save(self.network, memory, self.state, self.config, self.companions)
+        self.processes.wait()
+
+    def _open(self, folder: str, setting: str) -> tuple[PreparedSet, Tokenizer]:
+        if not folder:
+            raise ConfigError(
+                f"{setting} is not set; give a folder that hiersum prepare wrote, "
+                f"in the file or with --set {setting}=DIR"
+            )
+        prepared = PreparedSet.open(folder)
+        tokenizer = Tokenizer.load(prepared.tokenizer_path, self.config.model.profile)
+        check_fit(tokenizer, self.config.model, prepared.tokenizer_path)
+        return prepared, tokenizer
+
+    def _build(self, checkpoint: Path | None) -> Network:
+        start = checkpoint or self.config.training.start
+        if start:
+            network = from_pretrained(start, dropout=self.config.model.dropout)
+        else:
+            torch.manual_seed(self.config.training.seed)
+            network = build_network(self.config.model)
+        return network.to(self.processes.device).train()
+
+    def _validator(self, tokenizer: Tokenizer) -> Validator | None:
+        if not self.config.training.valid_data:
+            return None
+        prepared, other = self._open(self.config.training.valid_data, "training.valid_data")
+        if other.fingerprint != tokenizer.fingerprint:
+            raise ConfigError(
+                f"{self.config.training.valid_data}: prepared with another tokenizer than "
+                f"{self.config.training.data}; prepare both with one"
+            )
+        return Validator(
+            prepared,
+            tokenizer,
+            self.config,
+            part=self.processes.rank,
+            num_parts=self.processes.size,
+        )
+
+
+def _num_labels(batch: Batch) -> int:
+    if batch.label_Y is None:
+        raise TrainingError(
+            "an example has no target to learn from; prepare clusters with summaries"
+        )
+    return len(batch.label_Y)

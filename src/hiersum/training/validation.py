@@ -1,0 +1,116 @@
+"""How good a network is on examples it does not learn from: loss, and ROUGE of what it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+
+import numpy as np
+import torch
+
+from hiersum.abstractive import AbstractiveSystem
+from hiersum.config import Config
+from hiersum.data.batches import collate
+from hiersum.data.bucketing import bucket
+from hiersum.data.shards import PreparedSet
+from hiersum.model.network import Network
+from hiersum.text.overlap import lcs_overlap, ngram_overlap
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.training.objective import smoothed_cross_entropy
+from hiersum.types import Example
+
+SCORES = ("rouge1", "rouge2", "rougeL")
+
+
+class Validator:
+    """A fixed sample of a prepared set; each process takes its part of it."""
+
+    def __init__(
+        self,
+        prepared: PreparedSet,
+        tokenizer: Tokenizer,
+        config: Config,
+        *,
+        max_examples: int | None = None,
+        part: int = 0,
+        num_parts: int = 1,
+    ) -> None:
+        """Read the sample.
+
+        Args:
+            prepared: where the examples are.
+            tokenizer: spells what is written.
+            config: how many examples, how large batches are, how to search.
+            max_examples: score and write this many, whatever the config says.
+            part: which process this is.
+            num_parts: how many there are.
+        """
+        training = config.training
+        examples = list(islice(prepared.read(), max_examples or training.max_valid_examples))
+        self._tokenizer = tokenizer
+        self._search = config.decoding
+        self._batches = _batches(examples, training.batch_tokens)[part::num_parts]
+        written = examples[: max_examples or training.max_rouge_examples]
+        self._written = _batches(written, training.batch_tokens)[part::num_parts]
+
+    def sums(self, network: Network) -> dict[str, float]:
+        """Return sums over this process's part: of losses and scores, and what to divide them by."""
+        was_training = network.training
+        network.eval()
+        try:
+            return self._losses(network) | self._scores(network)
+        finally:
+            network.train(was_training)
+
+    @torch.no_grad()
+    def _losses(self, network: Network) -> dict[str, float]:
+        device = next(network.parameters()).device
+        total = 0.0
+        num_tokens = 0
+        for examples in self._batches:
+            batch = collate(examples).to(device)
+            assert batch.label_Y is not None
+            total += float(smoothed_cross_entropy(network(batch), batch.label_Y, 0)[1])
+            num_tokens += len(batch.label_Y)
+        return {"loss": total, "num_tokens": num_tokens}
+
+    def _scores(self, network: Network) -> dict[str, float]:
+        system = AbstractiveSystem("in training", network, self._tokenizer)
+        sums = dict.fromkeys(SCORES, 0.0)
+        for examples in self._written:
+            texts = system.write_texts(examples, self._search)
+            targets = [example.target or "" for example in examples]
+            for name, score in rouge(targets, texts).items():
+                sums[name] += score * len(examples)
+        return sums | {"num_written": sum(map(len, self._written))}
+
+
+def means(sums: dict[str, float]) -> dict[str, float]:
+    """Turn sums over all parts into the loss per token and the scores per example."""
+    scores = {"loss": sums["loss"] / max(1, sums["num_tokens"])}
+    if sums["num_written"]:
+        scores |= {name: sums[name] / sums["num_written"] for name in SCORES}
+    return scores
+
+
+def rouge(targets: Sequence[str], texts: Sequence[str]) -> dict[str, float]:
+    """Return mean ROUGE F1 in points, stemmed, the whole text as one sequence for L."""
+    overlaps = (
+        ngram_overlap(targets, texts, 1),
+        ngram_overlap(targets, texts, 2),
+        lcs_overlap(targets, texts),
+    )
+    return {name: 100 * float(overlap.f1.mean()) for name, overlap in zip(SCORES, overlaps)}
+
+
+def _batches(examples: Sequence[Example], batch_tokens: int) -> list[list[Example]]:
+    if not examples:
+        return []
+    shapes = np.array(
+        [
+            (len(e.paragraph_ids), max(map(len, e.paragraph_ids)), len(e.target_ids or ()))
+            for e in examples
+        ]
+    )
+    chosen = bucket(shapes, batch_tokens)
+    return [[examples[index] for index in indices] for indices in chosen]

@@ -18,6 +18,7 @@ from hiersum import __version__
 from hiersum.cli.build import build
 from hiersum.cli.convert import convert
 from hiersum.cli.info import info
+from hiersum.cli.prepare import prepare
 from hiersum.cli.summarize import summarize
 from hiersum.cli.tokenizer import tokenizer
 from hiersum.cli.train import plot, train
@@ -35,7 +36,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (summarize, info, train, plot):
+for command in (summarize, info, prepare, train, plot):
     app.command()(command)
 for name, group in (("build", build), ("convert", convert), ("tokenizer", tokenizer)):
     app.add_typer(group, name=name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import random
 import subprocess
@@ -213,6 +214,16 @@ def test_places_that_cannot_hold_clusters_are_refused(articles: Path, tmp_path: 
         build_clusters([articles], tmp_path, BuildSettings())
     with pytest.raises(InputError, match=r"articles\.jsonl: cannot be made a folder \(Not a dir"):
         build_clusters([articles], articles, BuildSettings())
+
+
+def test_two_at_work_on_one_folder_are_refused(articles: Path, tmp_path: Path) -> None:
+    work = tmp_path / "out" / ".building"
+    work.mkdir(parents=True)
+    with (work / "lock").open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(InputError, match=r"out: another hiersum is building here; wait until"):
+            build_clusters([articles], tmp_path / "out", BuildSettings())
+    assert build_clusters([articles], tmp_path / "out", BuildSettings())["clusters"]
 
 
 def test_files_without_articles_are_refused(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
     DIR/part-00000.parquet ...     the clusters, in an order that the seed draws
     DIR/report.json                written last: when it is there, the work is done
     DIR/.building/                 while the work lasts:
-        plan.json                    what is built from what; another plan is refused
+        lock  plan.json              who is at work, and on what; another plan is refused
         articles.arrow  index/       the articles, and the search over them
         part-00000.json ...          the tally of each finished part
 
@@ -13,11 +13,13 @@ was killed continues with the parts that have no tally yet, and gives what it wo
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from itertools import islice
@@ -71,16 +73,18 @@ def build_clusters(
     plan = _plan(articles, collection, settings)
     if (finished := _finished_report(place, plan)) is not None:
         return finished
-    _claim(place, plan)
-    reading = _prepare(place, articles, collection, kind, BadRecords(skip=skip_bad))
-    num_parts = -(-reading["targets"] // PART_ARTICLES)
-    _build_parts(place, settings, reading["targets"], num_parts, workers)
-    tally: Tally = Counter(reading["tally"])
-    for part in range(num_parts):
-        tally.update(_read_json(place.tally_of(part)))
-    report = {**report_of(tally), "parts": num_parts, "plan": plan}
-    _write_json(place.report, report)
-    shutil.rmtree(place.folder)
+    _make_folder(place)
+    with _alone(place):
+        _claim(place, plan)
+        reading = _prepare(place, articles, collection, kind, BadRecords(skip=skip_bad))
+        num_parts = -(-reading["targets"] // PART_ARTICLES)
+        _build_parts(place, settings, reading["targets"], num_parts, workers)
+        tally: Tally = Counter(reading["tally"])
+        for part in range(num_parts):
+            tally.update(_read_json(place.tally_of(part)))
+        report = {**report_of(tally), "parts": num_parts, "plan": plan}
+        _write_json(place.report, report)
+        shutil.rmtree(place.folder)
     return report
 
 
@@ -113,21 +117,37 @@ def _finished_report(place: Workplace, plan: dict[str, Any]) -> dict[str, Any] |
     return report
 
 
-def _claim(place: Workplace, plan: dict[str, Any]) -> None:
-    """Make the folder ours, or find that it is already."""
-    if place.plan.exists():
-        _check_plan(place.out, _read_json(place.plan), plan)
-        for folder in (place.out, place.folder):  # what killed runs left half written
-            for path in folder.glob(".*.partial"):
-                path.unlink()
-        return
-    if place.out.is_dir() and any(path != place.folder for path in place.out.iterdir()):
+def _make_folder(place: Workplace) -> None:
+    if place.out.is_dir() and not place.folder.exists() and any(place.out.iterdir()):
         raise InputError(f"{place.out}: is not empty; give a new folder for the clusters")
     try:
         place.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{place.out}: cannot be made a folder ({error.strerror})") from error
-    _write_json(place.plan, plan)
+
+
+@contextmanager
+def _alone(place: Workplace) -> Iterator[None]:
+    """Keep others out; the system lifts the lock when a process ends, however it ends."""
+    with place.lock.open("wb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InputError(
+                f"{place.out}: another hiersum is building here; wait until it has finished"
+            ) from error
+        yield
+
+
+def _claim(place: Workplace, plan: dict[str, Any]) -> None:
+    """Write the plan, or find that an earlier run had the same, and clear what it left half written."""
+    if not place.plan.exists():
+        _write_json(place.plan, plan)
+        return
+    _check_plan(place.out, _read_json(place.plan), plan)
+    for folder in (place.out, place.folder):
+        for path in folder.glob(".*.partial"):
+            path.unlink()
 
 
 def _check_plan(out: Path, found: Any, wanted: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import random
@@ -11,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import bm25s
 import pytest
 from made_up import made_up_articles, write_lines
 
@@ -118,6 +120,19 @@ def test_a_full_disk_is_one_sentence_and_what_is_finished_stays(
     assert sorted(path.name for path in out.glob("part*")) == [
         "part-00000.parquet", "part-00001.parquet"
     ]  # fmt: skip
+
+
+def test_an_index_that_finds_no_room_is_one_sentence_too(
+    articles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def save(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bm25s.BM25, "save", save)
+        with pytest.raises(InputError, match=r"index: cannot be written \(No space left on device"):
+            build_clusters([articles], tmp_path / "out", BuildSettings())
+    assert build_clusters([articles], tmp_path / "out", BuildSettings())["clusters"]
 
 
 def _always_parquet(clusters: Any, path: Path) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fcntl
 import json
-import random
 import subprocess
 import sys
 from collections.abc import Callable
@@ -267,12 +266,13 @@ def test_kill_9_at_any_moment_changes_nothing(tmp_path: Path) -> None:
         process.kill()
         process.communicate()
         assert not (out / "report.json").exists()
-    kept = {part: part.stat().st_mtime_ns for part in _tallies(work)}
-    half = out / f".part-00005.parquet.{random.randint(10**6, 10**7)}.partial"
-    half.write_bytes(b"half a part")
+    kept = [out / f"{tally.stem}.parquet" for tally in _tallies(work)]
+    written = [part.stat().st_mtime_ns for part in kept]
+    (out / ".part-00005.parquet.99999999.partial").write_bytes(b"half a part")
     completed = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "clusters" in completed.stdout
     assert len(kept) >= 3
+    assert [part.stat().st_mtime_ns for part in kept] == written, "finished parts are kept"
     assert files_of(out) == files_of(tmp_path / "whole")
 
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -7,6 +7,9 @@ from typing import Protocol
 
 from hiersum.types import Paragraph
 
+RANKER_FILES = ("ranker.json", "ranker.safetensors")
+"""A trained ranker in a model folder."""
+
 
 class Ranker(Protocol):
     """Scores paragraphs by how much a summary under a title would need them."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hiersum.config import Config, ModelConfig, SearchConfig
 from hiersum.data.batches import collate
-from hiersum.data.example import InputForm, graph_builder
+from hiersum.data.example import InputForm
 from hiersum.decoding.beam import beam_search
 from hiersum.decoding.preparation import prepare
 from hiersum.errors import CheckpointError
@@ -61,12 +61,7 @@ class AbstractiveSystem:
 
     def input_form(self, config: Config) -> InputForm:
         """Return how this network wants its source written."""
-        needs_graph = self.network.config.graph_head is not None
-        return InputForm(
-            tokenizer=self.tokenizer,
-            is_flat=self.architecture != "ht",
-            build_graph=graph_builder(config) if needs_graph else None,
-        )
+        return InputForm.of(self.network.config, self.tokenizer, config)
 
     def write(
         self, example: Example, sources: Sequence[str], search: SearchConfig, max_words: int

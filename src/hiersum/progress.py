@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 Item = TypeVar("Item")
@@ -47,3 +48,16 @@ def tracked(
         for item in items:
             yield item
             bar.advance(task)
+
+
+@contextmanager
+def waiting(verb: str) -> Iterator[None]:
+    """Show that work goes on whose length nobody knows."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(verb):
+        yield

@@ -158,6 +158,15 @@ def test_a_pruned_tokenizer_splits_its_corpus_as_before(tokenizer: Path, tmp_pat
 
 
 @torch.no_grad()
+def test_rare_pieces_are_spelled_by_smaller_ones(tokenizer: Path, tmp_path: Path) -> None:
+    text = "the harbour was open the harbour was a bridge"
+    kept = prune_tokenizer(tokenizer, [text], tmp_path / "a.model")
+    fewer = prune_tokenizer(tokenizer, [text], tmp_path / "b.model", min_count=2)
+    assert set(fewer) < set(kept)
+    small = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "b.model"))
+    assert small.decode(small.encode(text)) == text
+
+
 def test_pruned_rows_are_those_of_the_pieces_that_stay(
     theirs, tokenizer: Path, tmp_path: Path
 ) -> None:

@@ -144,6 +144,20 @@ def test_a_broken_document_in_a_cluster_folder_is_said(
     assert "b.pdf: damaged PDF" in caplog.text
 
 
+def test_a_folder_of_parts_is_one_corpus(tmp_path: Path) -> None:
+    clusters = [Cluster("T", (Document(f"Text {n}."),), id=str(n)) for n in range(5)]
+    write_clusters(clusters[3:], tmp_path / "part-00001.parquet")
+    write_clusters(clusters[:3], tmp_path / "part-00000.parquet")
+    (tmp_path / "report.json").write_text("{}")
+    assert list(read_corpus(tmp_path)) == clusters
+    assert count_records(tmp_path) == 5
+    (tmp_path / ".building").mkdir()
+    with pytest.raises(
+        DataError, match="its clusters are unfinished; run their hiersum build again"
+    ):
+        list(read_corpus(tmp_path))
+
+
 def test_an_empty_folder_is_no_corpus(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no folders in it; expected one folder per cluster"):
         list(read_corpus(tmp_path))

@@ -7,6 +7,7 @@ import random
 import pytest
 
 from hiersum.text.duplicates import is_clone, merge_duplicates, remove_clones
+from hiersum.text.overlap import ngram_overlap
 from hiersum.text.words import find_amounts, split_words
 from hiersum.types import Cluster, Document, Paragraph, Place
 
@@ -72,6 +73,25 @@ def test_near_duplicates_stay_apart_when_only_copies_are_wanted() -> None:
     paragraphs = [Paragraph(text, n, 0) for n, text in enumerate(texts)]
     assert len(merge_duplicates(paragraphs, near=1)) == 2
     assert len(merge_duplicates(paragraphs, near=0.8)) == 1
+
+
+def test_the_glance_at_words_never_changes_who_is_a_clone() -> None:
+    """Paragraphs from unlike to equal, against plain counting of their bigrams."""
+    generator = random.Random(2)
+    num_clones = 0
+    for _ in range(200):
+        words = generator.choices(WORDS[:60], k=generator.randint(1, 40))
+        paragraphs = [" ".join(generator.choices(WORDS[:60], k=50))]
+        for num_changes in range(len(words)):
+            changed = list(words)
+            for place in generator.sample(range(len(words)), num_changes):
+                changed[place] = generator.choice(WORDS[:60])
+            paragraphs.append(" ".join(changed + generator.choices(WORDS[:60], k=5)).title())
+        target = " ".join(words)
+        counted = ngram_overlap(target, paragraphs, 2, stem=False).recall > 0.8
+        assert is_clone(paragraphs, target, recall=0.8) == counted.tolist()
+        num_clones += counted.sum()
+    assert num_clones > 200
 
 
 @pytest.mark.parametrize(("num_words", "clone"), [(9, False), (10, True)])

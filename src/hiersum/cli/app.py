@@ -15,9 +15,13 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from hiersum import __version__
+from hiersum.cli.build import build
 from hiersum.cli.convert import convert
+from hiersum.cli.finetune import finetune
 from hiersum.cli.info import info
+from hiersum.cli.prepare import prepare
 from hiersum.cli.summarize import summarize
+from hiersum.cli.tokenizer import tokenizer
 from hiersum.cli.train import plot, train
 from hiersum.errors import HiersumError
 
@@ -33,9 +37,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (summarize, info, train, plot):
+for command in (summarize, info, prepare, train, plot, finetune):
     app.command()(command)
-app.add_typer(convert, name="convert")
+for name, group in (("build", build), ("convert", convert), ("tokenizer", tokenizer)):
+    app.add_typer(group, name=name)
 
 
 @app.callback(invoke_without_command=True)

@@ -41,6 +41,7 @@ def convert_t5(
     *,
     global_layers: int = 2,
     prune_to: Iterable[str] | None = None,
+    min_count: int = 1,
     decoder_layers: int | None = None,
 ) -> Path:
     """Turn a T5 into a model folder and return its path.
@@ -50,6 +51,7 @@ def convert_t5(
         out_dir: where the model folder goes.
         global_layers: new layers across paragraphs.
         prune_to: texts; only pieces that they use stay in the vocabulary.
+        min_count: how often they must use a piece.
         decoder_layers: how many decoder layers stay, evenly spread, first and last included.
 
     Raises:
@@ -65,7 +67,7 @@ def convert_t5(
             if tokenizer is None:
                 raise CheckpointError(f"{folder}: has no {TOKENIZER}, so nothing can be pruned")
             pruned = Path(temporary) / TOKENIZER
-            _keep_pieces(weights, prune_tokenizer(tokenizer, prune_to, pruned))
+            _keep_pieces(weights, prune_tokenizer(tokenizer, prune_to, pruned, min_count=min_count))
             tokenizer = pruned
         config = _config(folder, record, weights, global_layers, len(kept_layers))
         network = _fill(folder, config, weights, kept_layers)

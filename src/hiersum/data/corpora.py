@@ -1,6 +1,7 @@
 """Corpora of several kinds, each read as clusters.
 
-    clusters     our own: one cluster per line (.jsonl), per row (.parquet), or one or a list (.json)
+    clusters     our own: one cluster per line (.jsonl), per row (.parquet), or one or a list (.json);
+                 or a folder of parts (part-*.parquet), as `hiersum build` writes it
     wikilead     Wikipedia articles in Parquet: the lead is the target, the body the one document
     multi-news   NAME.src with a cluster per line, documents between |||||; targets in NAME.tgt
     wcep         JSON Lines with "articles" and "summary"
@@ -51,6 +52,8 @@ from hiersum.types import Cluster, Document
 logger = logging.getLogger(__name__)
 
 CLUSTER_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".parquet", ".src"})
+BUILDING = ".building"
+"""Stands in a folder of parts until all of them are there."""
 _SEPARATOR = "|||||"
 _LINE_BREAK = "NEWLINE_CHAR"  # what Multi-News writes for a line break within a document
 _SUMMARY_FILE = "summary.txt"
@@ -66,7 +69,7 @@ def read_corpus(
     """Yield the clusters of a corpus.
 
     Args:
-        path: a file, or a folder for `folders`.
+        path: a file; a folder for `folders`, or of parts for `clusters`.
         kind: one of `CORPORA`, or `auto` to look at the file.
         bad: what to do with records that cannot be used; refuse them if None.
         config: limits on the documents of `folders`.
@@ -87,7 +90,7 @@ def read_corpus(
 def detect_corpus(path: Path) -> str:
     """Say of which kind a corpus is, by its name and its first record."""
     if os.path.isdir(path):
-        return "folders"
+        return "clusters" if _parts(path) else "folders"
     open_binary(path).close()  # a missing file is said to be missing, whatever its name
     suffix = kind_of(path)
     if suffix == ".src" or path.name.endswith((".src.txt", ".src.cleaned")):
@@ -113,6 +116,9 @@ def detect_corpus(path: Path) -> str:
 
 def count_records(path: Path) -> int | None:
     """Return how many records a corpus has, where that is cheap to tell; for progress bars."""
+    if parts := _parts(path):
+        counts = [parquet_rows(part) for part in parts]
+        return None if None in counts else sum(filter(None, counts))
     if os.path.isdir(path):
         return sum(folder.is_dir() for folder in path.iterdir())
     if kind_of(path) == ".parquet":
@@ -121,6 +127,14 @@ def count_records(path: Path) -> int | None:
         return None
     with open_binary(path) as file:
         return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
+
+
+def corpus_files(path: Path) -> list[Path]:
+    """Return the files that a corpus is in, in order."""
+    if os.path.isdir(path):
+        return sorted(file for file in path.rglob("*") if file.is_file())
+    is_multi_news = detect_corpus(path) == "multi-news"
+    return [path, _multi_news_targets(path)] if is_multi_news else [path]
 
 
 def write_clusters(clusters: Iterable[Cluster], path: Path) -> int:
@@ -139,7 +153,18 @@ def write_clusters(clusters: Iterable[Cluster], path: Path) -> int:
     return number
 
 
+def _parts(path: Path) -> list[Path]:
+    """The parts of a folder, in order; none if it is a folder of another kind, or a file."""
+    return sorted(path.glob("part-*.parquet")) if os.path.isdir(path) else []
+
+
 def _read_clusters(path: Path, bad: BadRecords) -> Iterator[Cluster]:
+    if os.path.isdir(path):
+        if (path / BUILDING).exists():
+            raise DataError(f"{path}: its clusters are unfinished; run their hiersum build again")
+        for part in _parts(path):
+            yield from _read_clusters(part, bad)
+        return
     suffix = kind_of(path)
     if suffix == ".parquet":
         records: Iterable[tuple[str, Any]] = (

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hiersum.config import Config
+from hiersum.config import Config, ModelConfig
 from hiersum.errors import InputError
 from hiersum.graphs.discourse import discourse_graph
 from hiersum.graphs.similarity import similarity_graph
@@ -37,6 +37,15 @@ class InputForm:
     tokenizer: Tokenizer
     is_flat: bool = False
     build_graph: GraphBuilder | None = None
+
+    @classmethod
+    def of(cls, model: ModelConfig, tokenizer: Tokenizer, config: Config) -> InputForm:
+        """Return the form for a network; `config` says how its graph is made, if it reads one."""
+        return cls(
+            tokenizer=tokenizer,
+            is_flat=model.architecture != "ht",
+            build_graph=None if model.graph_head is None else graph_builder(config),
+        )
 
 
 def build_example(
@@ -73,7 +82,7 @@ def build_example(
     target_ids = None
     if cluster.summary is not None:
         tokenizer = form.tokenizer
-        ids = tokenizer.encode(cluster.summary)
+        ids = tokenizer.encode(cluster.summary)[: config.data.max_target_tokens - 1]
         target_ids = (tokenizer.begin_id, *ids, tokenizer.end_id)
     example = Example(
         id=cluster.id,

@@ -56,7 +56,7 @@ class Manifest:
     ranker: str | None
     """Fingerprint of the trained ranker, if one was used."""
     sources: Sequence[Mapping[str, Any]]
-    """Name, bytes and checksum of the corpora."""
+    """Name and checksum of each corpus."""
     shards: tuple[Shard, ...] = ()
     complete: bool = False
     totals: Mapping[str, int] = field(default_factory=dict)

@@ -54,6 +54,11 @@ class Overlap:
         return 2 * self.precision * self.recall / np.where(total > 0, total, 1)
 
 
+def split_rouge_words(text: str) -> list[str]:
+    """Return the words that ROUGE counts, unstemmed."""
+    return _WORD.findall(text.lower())
+
+
 def ngram_overlap(
     targets: str | Sequence[str], candidates: Sequence[str], n: int, *, stem: bool = True
 ) -> Overlap:
@@ -149,7 +154,7 @@ def _encode_pairs(targets: str | Sequence[str], candidates: Sequence[str], stem:
 
 
 def _encode(texts: Sequence[str], word_ids: _WordIds) -> _Segments:
-    words = [_WORD.findall(text.lower()) for text in texts]
+    words = [split_rouge_words(text) for text in texts]
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     flat = chain.from_iterable(words)

@@ -158,7 +158,9 @@ class Tokenizer:
                 )
 
 
-def train_tokenizer(texts: Iterable[str], *, size: int = 32_000, threads: int = 2) -> bytes:
+def train_tokenizer(
+    texts: Iterable[str], *, size: int = 32_000, threads: int = 2, seed: int = 1
+) -> bytes:
     """Train a SentencePiece model of the `paper` profile, shared by sources and targets.
 
     Returns:
@@ -170,6 +172,7 @@ def train_tokenizer(texts: Iterable[str], *, size: int = 32_000, threads: int = 
     if size < _MIN_SIZE:
         raise ConfigError(f"a vocabulary needs at least {_MIN_SIZE} pieces, got {size}")
     model = io.BytesIO()
+    sentencepiece.set_random_generator_seed(seed)
     lines = (line for text in texts for line in clean_text(text).split("\n") if line.strip())
     try:
         sentencepiece.SentencePieceTrainer.train(

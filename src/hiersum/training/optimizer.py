@@ -35,10 +35,11 @@ def make_optimizer(network: Network, config: TrainingConfig) -> torch.optim.Opti
     """Return the configured optimizer over all parameters that are not frozen."""
     decayed: list[nn.Parameter] = []
     free: list[nn.Parameter] = []
-    for parameter in network.parameters():
+    for name, parameter in network.named_parameters():
         if parameter.requires_grad:
             # A matrix with a row per piece is an embedding; rare pieces would only ever decay.
-            is_decayed = parameter.dim() > 1 and len(parameter) != network.config.vocab_size
+            is_matrix = name.endswith(".weight") and parameter.dim() > 1
+            is_decayed = is_matrix and len(parameter) != network.config.vocab_size
             (decayed if is_decayed else free).append(parameter)
     groups = [
         {"params": decayed, "weight_decay": config.weight_decay},

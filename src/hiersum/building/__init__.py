@@ -1,0 +1,1 @@
+"""Clusters from articles: the paper's kind of dataset, made from one's own collection."""

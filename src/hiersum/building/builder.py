@@ -1,0 +1,256 @@
+"""Articles in, a folder of cluster files and a report out: in parallel, and resumable at any moment.
+
+    DIR/part-00000.parquet ...     the clusters, in an order that the seed draws
+    DIR/report.json                written last: when it is there, the work is done
+    DIR/.building/                 while the work lasts:
+        lock  plan.json              who is at work, and on what; another plan is refused
+        articles.arrow  index/       the articles, and the search over them
+        part-00000.json ...          the tally of each finished part
+
+A part's file is written before its tally, and each takes its name only when it is whole, so a run that
+was killed continues with the parts that have no tally yet, and gives what it would have given.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from hiersum.building.articles import Article, ArticleStore, read_articles, write_articles
+from hiersum.building.parts import PART_ARTICLES, BuildSettings, Workplace, build_part
+from hiersum.building.report import Tally, report_of
+from hiersum.building.search import build_index
+from hiersum.data.corpora import count_records
+from hiersum.data.files import open_binary, write_atomically
+from hiersum.data.records import BadRecords, parse_json
+from hiersum.errors import DataError, InputError
+from hiersum.parallel import in_processes
+from hiersum.progress import tracked
+from hiersum.text.tokenizer import Tokenizer
+
+FORMAT = 1
+
+
+def build_clusters(
+    articles: Sequence[Path],
+    out: Path,
+    settings: BuildSettings,
+    *,
+    collection: Sequence[Path] = (),
+    kind: str = "auto",
+    skip_bad: bool = False,
+    workers: int = 1,
+) -> dict[str, Any]:
+    """Build the clusters of articles into a folder, or go on where a run was interrupted.
+
+    Args:
+        articles: corpora whose clusters are articles: the summary is the lead, the documents the body.
+        out: the folder; made if need be.
+        settings: what clusters are to be like.
+        collection: further articles to search, which get no cluster of their own.
+        kind: the kind of the corpora.
+        skip_bad: count and skip articles that cannot be used.
+        workers: how many processes work.
+
+    Returns:
+        The report, which is also in `out/report.json`.
+
+    Raises:
+        InputError: the folder holds something else or cannot be written to.
+        DataError: an article cannot be used, or there is none.
+    """
+    place = Workplace(out)
+    plan = _plan(articles, collection, settings)
+    if (finished := _finished_report(place, plan)) is not None:
+        return finished
+    _make_folder(place)
+    with _alone(place):
+        _claim(place, plan)
+        reading = _prepare(place, articles, collection, kind, BadRecords(skip=skip_bad))
+        num_parts = -(-reading["targets"] // PART_ARTICLES)
+        _build_parts(place, settings, reading["targets"], num_parts, workers)
+        tally: Tally = Counter(reading["tally"])
+        for part in range(num_parts):
+            tally.update(_read_json(place.tally_of(part)))
+        report = {**report_of(tally), "parts": num_parts, "plan": plan}
+        _write_json(place.report, report)
+        shutil.rmtree(place.folder)
+    return report
+
+
+def _plan(
+    articles: Sequence[Path], collection: Sequence[Path], settings: BuildSettings
+) -> dict[str, Any]:
+    """Everything that decides what comes out."""
+    chosen = asdict(settings)
+    if settings.tokenizer is not None:
+        chosen["tokenizer"] = Tokenizer.load(settings.tokenizer, "paper").fingerprint
+    return {
+        "format": FORMAT,
+        "settings": chosen,
+        "articles": [_fingerprint(path) for path in articles],
+        "collection": [_fingerprint(path) for path in collection],
+    }
+
+
+def _fingerprint(path: Path) -> str:
+    with open_binary(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+
+
+def _finished_report(place: Workplace, plan: dict[str, Any]) -> dict[str, Any] | None:
+    if not place.report.exists():
+        return None
+    report: dict[str, Any] = _read_json(place.report)
+    _check_plan(place.out, report.get("plan"), plan)
+    shutil.rmtree(place.folder, ignore_errors=True)  # a run killed at its very end leaves it
+    return report
+
+
+def _make_folder(place: Workplace) -> None:
+    if place.out.is_dir() and not place.folder.exists() and any(place.out.iterdir()):
+        raise InputError(f"{place.out}: is not empty; give a new folder for the clusters")
+    try:
+        place.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{place.out}: cannot be made a folder ({error.strerror})") from error
+
+
+@contextmanager
+def _alone(place: Workplace) -> Iterator[None]:
+    """Keep others out; the system lifts the lock when a process ends, however it ends."""
+    with place.lock.open("wb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InputError(
+                f"{place.out}: another hiersum is building here; wait until it has finished"
+            ) from error
+        yield
+
+
+def _claim(place: Workplace, plan: dict[str, Any]) -> None:
+    """Write the plan, or find that an earlier run had the same, and clear what it left half written."""
+    if not place.plan.exists():
+        _write_json(place.plan, plan)
+        return
+    _check_plan(place.out, _read_json(place.plan), plan)
+    for folder in (place.out, place.folder):
+        for path in folder.glob(".*.partial"):
+            path.unlink()
+
+
+def _check_plan(out: Path, found: Any, wanted: dict[str, Any]) -> None:
+    if found == wanted:
+        return
+    found = found if isinstance(found, dict) else {}
+    differing = [name for name, value in wanted.items() if found.get(name) != value]
+    raise InputError(
+        f"{out}: holds clusters built from another plan ({', '.join(differing)} differ); "
+        "give another folder, or remove this one"
+    )
+
+
+def _prepare(
+    place: Workplace,
+    articles: Sequence[Path],
+    collection: Sequence[Path],
+    kind: str,
+    bad: BadRecords,
+) -> dict[str, Any]:
+    """Gather all articles in one file and index them; what an earlier run did is kept.
+
+    Returns:
+        How many of the articles get a cluster (`targets`: they stand first), and the tally of others.
+    """
+    if not place.reading.exists():
+        gathered = _Gathered(bad)
+        sources = gathered.read(articles, collection, kind)
+        total = _count([*articles, *collection])
+        write_articles(tracked(sources, "reading", total), place.articles)
+        if not gathered.num_targets:
+            raise DataError(f"{articles[0]}: there are no articles in it")
+        _write_json(place.reading, {"targets": gathered.num_targets, "tally": gathered.tally})
+    reading: dict[str, Any] = _read_json(place.reading)
+    if not place.index.exists():
+        store = ArticleStore(place.articles)
+        titles = (article.title for article in islice(store, reading["targets"]))
+        try:
+            build_index(tracked(store, "indexing", len(store)), titles, place.index)
+        except OSError as error:
+            raise InputError(
+                f"{place.index}: cannot be written ({error.strerror or error})"
+            ) from error
+    return reading
+
+
+class _Gathered:
+    """Articles of several files, each id once, those that get a cluster first."""
+
+    def __init__(self, bad: BadRecords) -> None:
+        self.bad = bad
+        self.tally: Tally = Counter()
+        self.num_targets = 0
+
+    def read(
+        self, articles: Sequence[Path], collection: Sequence[Path], kind: str
+    ) -> Iterator[Article]:
+        ids: set[str] = set()
+        for article in read_articles(articles, kind=kind, bad=self.bad):
+            if article.id in ids:
+                self.tally.update({"articles": 1, "dropped: seen before": 1})
+                continue
+            ids.add(article.id)
+            self.num_targets += 1
+            yield article
+        if self.bad.count:
+            self.tally.update({"articles": self.bad.count, "dropped: unreadable": self.bad.count})
+        for article in read_articles(collection, kind=kind, bad=self.bad):
+            if article.id not in ids:
+                ids.add(article.id)
+                yield article
+
+
+def _build_parts(
+    place: Workplace, settings: BuildSettings, num_articles: int, num_parts: int, workers: int
+) -> None:
+    missing = [part for part in range(num_parts) if not place.tally_of(part).exists()]
+    work = partial(build_part, place=place, settings=settings, num_articles=num_articles)
+    built = in_processes(work, missing, workers=workers)
+    try:
+        for _ in tracked(built, "building", len(missing)):
+            pass
+    except InputError as error:
+        num_done = sum(place.tally_of(part).exists() for part in range(num_parts))
+        raise InputError(
+            f"{error}; {num_done} of {num_parts} parts are finished and stay: "
+            "run the same command again to go on"
+        ) from error
+
+
+def _count(paths: Sequence[Path]) -> int | None:
+    counts = [count_records(path) for path in paths]
+    return None if None in counts else sum(filter(None, counts))
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
+    return parse_json(data, str(path))
+
+
+def _write_json(path: Path, value: Any) -> None:
+    with write_atomically(path) as file:
+        file.write(json.dumps(value, indent=2).encode() + b"\n")

@@ -1,0 +1,105 @@
+"""A vocabulary from clusters, shared by sources and targets."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from hiersum.commands.counting import counted, report_count
+from hiersum.config import DataConfig
+from hiersum.data.corpora import read_corpus
+from hiersum.data.files import write_atomically
+from hiersum.data.records import BadRecords
+from hiersum.errors import InputError
+from hiersum.progress import waiting
+from hiersum.text.paragraphs import split_document
+from hiersum.text.tokenizer import train_tokenizer
+
+MAX_PARAGRAPHS = 400_000
+MAX_TARGETS = 100_000
+TOKENIZER_FILE = "tokenizer.model"
+_WEIGHTS = ("model.safetensors", "ranker.safetensors")
+
+
+class Sample:
+    """A fair sample of texts of unknown number: each has the same chance to be in it at the end."""
+
+    def __init__(self, size: int, generator: random.Random) -> None:
+        self.size = size
+        self.texts: list[str] = []
+        self._generator = generator
+        self._num_seen = 0
+
+    def add(self, texts: Iterable[str]) -> None:
+        """Offer texts; each takes a free place, or with falling probability that of another."""
+        for text in texts:
+            self._num_seen += 1
+            if len(self.texts) < self.size:
+                self.texts.append(text)
+            elif (place := int(self._generator.random() * self._num_seen)) < self.size:
+                self.texts[place] = text
+
+
+def train_vocabulary(
+    paths: Sequence[Path],
+    folder: Path,
+    *,
+    size: int,
+    seed: int = 1,
+    kind: str = "auto",
+    skip_bad: bool = False,
+) -> Path:
+    """Train a SentencePiece model on the sources, titles and targets of clusters.
+
+    A fair sample of them is enough, so that time and memory do not grow with the corpus.
+
+    Returns:
+        The model's file, `folder/tokenizer.model`.
+
+    Raises:
+        InputError: the folder cannot be written to, or holds weights that count on their pieces.
+        DataError: there are no clusters, or one cannot be used.
+        ConfigError: the texts are too few for that many pieces.
+    """
+    path = folder / TOKENIZER_FILE
+    _check_folder(folder)
+    texts = _sample(paths, random.Random(seed), kind, skip_bad)
+    with waiting(f"training {size:,} pieces on {len(texts):,} texts"):
+        model = train_tokenizer(texts, size=size, seed=seed)
+    with write_atomically(path) as file:
+        file.write(model)
+    return path
+
+
+def _check_folder(folder: Path) -> None:
+    for name in _WEIGHTS:
+        if (folder / name).exists():
+            raise InputError(
+                f"{folder}: its {name} counts on the vocabulary it has; give another folder"
+            )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with write_atomically(folder / ".writable"):
+            pass
+        (folder / ".writable").unlink()
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made a folder ({error.strerror})") from error
+
+
+def _sample(
+    paths: Sequence[Path], generator: random.Random, kind: str, skip_bad: bool
+) -> list[str]:
+    """Titles count as targets: both are what a model writes or is asked for."""
+    max_words = DataConfig().max_paragraph_words
+    paragraphs, targets = Sample(MAX_PARAGRAPHS, generator), Sample(MAX_TARGETS, generator)
+    for path in paths:
+        bad = BadRecords(skip=skip_bad)
+        number = 0
+        clusters = counted(read_corpus(path, kind, bad=bad), path, "reading")
+        for number, cluster in enumerate(clusters, start=1):
+            for document in cluster.documents:
+                paragraphs.add(split_document(document, max_words))
+            targets.add(text for text in (cluster.title, cluster.summary) if text)
+        report_count(path, number, bad)
+    return paragraphs.texts + targets.texts

@@ -1,0 +1,64 @@
+"""A target is the lead, or the part of it that rules leave; a dropped one says why."""
+
+from __future__ import annotations
+
+import pytest
+
+from hiersum.building.articles import Article
+from hiersum.building.targets import Target, TargetRules, choose_target
+
+BODY = (
+    "The harbour bridge was opened in 1931.",
+    "Its repair by city engineers took eleven months.",
+)
+FIRST = "The Harbour bridge is a bridge opened in 1931."
+SECOND = "It was designed by Elna Brandt of Uppsala in 1929."
+THIRD = "City engineers took eleven months for its repair."
+
+
+def article(lead: str) -> Article:
+    return Article("1", "Harbour bridge", lead, BODY)
+
+
+def test_without_rules_the_target_is_the_lead() -> None:
+    lead = f"{FIRST} {SECOND} {THIRD}"
+    assert choose_target(article(lead), TargetRules()) == Target(lead)
+
+
+def test_only_supported_sentences_stay() -> None:
+    target = choose_target(article(f"{FIRST} {SECOND} {THIRD}"), TargetRules(supported=True))
+    assert target == Target(f"{FIRST} {THIRD}")
+
+
+def test_a_lead_that_is_supported_as_a_whole_is_counted_whatever_the_rules() -> None:
+    for rules in (TargetRules(), TargetRules(supported=True)):
+        assert choose_target(article(f"{FIRST} {THIRD}"), rules).is_supported
+
+
+def test_brackets_that_the_body_does_not_support_are_left_out() -> None:
+    lead = "The Harbour bridge (born 4 May 1817) is a bridge (opened in 1931)."
+    target = choose_target(article(lead), TargetRules(supported=True))
+    assert target.text == "The Harbour bridge is a bridge (opened in 1931)."
+    assert choose_target(article(lead), TargetRules()).text == lead
+
+
+@pytest.mark.parametrize(
+    ("lead", "rules", "reason"),
+    [
+        ("", TargetRules(), "no lead"),
+        (f"{SECOND} {FIRST}", TargetRules(supported=True), "first sentence not supported"),
+        (FIRST, TargetRules(min_words=10), "target too short"),
+        (FIRST, TargetRules(max_words=8), "first sentence too long"),
+        (f"{FIRST} {SECOND}", TargetRules(supported=True, min_words=10), "target too short"),
+    ],
+)
+def test_a_dropped_target_says_why(lead: str, rules: TargetRules, reason: str) -> None:
+    target = choose_target(article(lead), rules)
+    assert (target.text, target.dropped) == ("", reason)
+
+
+def test_the_end_is_cut_at_a_sentence() -> None:
+    lead = f"{FIRST} {SECOND} {THIRD}"
+    assert choose_target(article(lead), TargetRules(max_words=19)).text == f"{FIRST} {SECOND}"
+    assert choose_target(article(lead), TargetRules(max_words=18)).text == FIRST
+    assert choose_target(article(lead), TargetRules(max_words=9, min_words=9)).text == FIRST

@@ -1,0 +1,74 @@
+"""What learns, what decays, and what the optimizer remembers."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from networks import build
+
+from hiersum.config import TrainingConfig
+from hiersum.errors import CheckpointError
+from hiersum.model.batch import Batch
+from hiersum.model.network import Network
+from hiersum.training.optimizer import freeze, make_optimizer, memory_of, restore_memory
+
+
+def learn(network: Network, optimizer: torch.optim.Optimizer) -> None:
+    batch = Batch.from_ids([[[5, 6, 7], [8, 9]]], [[2, 5, 6, 3]])
+    optimizer.zero_grad()
+    network(batch).logsumexp(-1).sum().backward()
+    optimizer.step()
+
+
+def test_embeddings_norms_and_biases_do_not_decay() -> None:
+    network = build("ht")
+    optimizer = make_optimizer(network, TrainingConfig(optimizer="adamw", weight_decay=0.1))
+    names = {id(parameter): name for name, parameter in network.named_parameters()}
+    decays = {names[id(p)] for p in optimizer.param_groups[0]["params"]}
+    assert optimizer.param_groups[0]["weight_decay"] == 0.1
+    assert optimizer.param_groups[1]["weight_decay"] == 0
+    assert "encoder.layers.0.attention.query.weight" in decays
+    assert not {name for name in decays if "words" in name or "norm" in name or "bias" in name}
+
+
+def test_the_optimizer_is_the_librarys_adam() -> None:
+    """With an epsilon above rounding errors: some gradients are zero but for those."""
+    config = TrainingConfig(learning_rate=0.01, epsilon=1e-4)
+    ours, theirs = build("ht"), build("ht")
+    theirs.load_state_dict(ours.state_dict())
+    plain = torch.optim.Adam(theirs.parameters(), lr=0.01, betas=(0.9, 0.998), eps=1e-4)
+    optimizer = make_optimizer(ours, config)
+    for _ in range(3):
+        learn(ours, optimizer)
+        learn(theirs, plain)
+    for name, tensor in ours.state_dict().items():
+        torch.testing.assert_close(tensor, theirs.state_dict()[name])
+
+
+def test_memory_that_is_restored_continues_as_before() -> None:
+    network = build("ht")
+    optimizer = make_optimizer(network, TrainingConfig(learning_rate=0.01))
+    assert memory_of(network, optimizer) == {}
+    learn(network, optimizer)
+    other = build("ht")
+    other.load_state_dict(network.state_dict())
+    again = make_optimizer(other, TrainingConfig(learning_rate=0.01))
+    memory = {name: tensor.clone() for name, tensor in memory_of(network, optimizer).items()}
+    restore_memory(other, again, memory, "here")
+    learn(network, optimizer)
+    learn(other, again)
+    for name, tensor in network.state_dict().items():
+        assert torch.equal(tensor, other.state_dict()[name]), name
+
+
+def test_memory_of_other_parameters_is_refused() -> None:
+    network = build("ht")
+    optimizer = make_optimizer(network, TrainingConfig())
+    learn(network, optimizer)
+    memory = memory_of(network, optimizer)
+    freeze(network, ("source_words",))
+    with pytest.raises(CheckpointError, match="there: belongs to other parameters"):
+        restore_memory(network, optimizer, memory, "there")
+    wider = build("ht", ff_width=64)
+    with pytest.raises(CheckpointError, match=r"there: encoder.* has another shape"):
+        restore_memory(wider, make_optimizer(wider, TrainingConfig()), memory, "there")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
 import torch
@@ -59,8 +60,10 @@ class Lstm(nn.Module):
     def forward(self, embedding: nn.Embedding, packed: Packed) -> Tensor:
         """Return the states, one row per token, in the order of `packed.ids`."""
         pieces, piece_of = packed.ids.unique(return_inverse=True)
-        inputs = self.input(embedding(pieces)).index_select(0, piece_of)
-        states: Tensor = _Recurrence.apply(inputs, self.recurrent, packed.sizes)
+        table = self.input(embedding(pieces))
+        states: Tensor = _Recurrence.apply(  # type: ignore[no-untyped-call]
+            table, piece_of, self.recurrent, packed.sizes
+        )
         return states
 
 
@@ -75,33 +78,42 @@ class _Recurrence(torch.autograd.Function):
     """The part of an LSTM that goes from token to token. Gates stand in the order i, f, o, g."""
 
     @staticmethod
-    def forward(ctx: Any, inputs: Tensor, recurrent: Tensor, sizes: tuple[int, ...]) -> Tensor:
-        width = len(recurrent)
-        gates = inputs.clone()
-        cells, squashed, states = (inputs.new_empty(len(inputs), width) for _ in range(3))
+    def forward(
+        ctx: Any, table: Tensor, piece_of: Tensor, recurrent: Tensor, sizes: tuple[int, ...]
+    ) -> Tensor:
+        """Return the state of each token; `table` has W x + b of each piece."""
+        width, is_learning = len(recurrent), any(ctx.needs_input_grad)
+        # Only backward needs the gates and cells of every token.
+        num_kept = len(piece_of) if is_learning else sizes[0]
+        gates = table.new_empty(num_kept, 4 * width)
+        cells, squashed = table.new_empty(2, num_kept, width)
+        states = table.new_empty(len(piece_of), width)
         start = before = 0
         for time, size in enumerate(sizes):
             now, last = slice(start, start + size), slice(before, before + size)
+            here, there = (now, last) if is_learning else (slice(size), slice(size))
+            torch.index_select(table, 0, piece_of[now], out=gates[here])
             if time:
-                gates[now].addmm_(states[last], recurrent)
-            gates[now, : 3 * width].sigmoid_()
-            gates[now, 3 * width :].tanh_()
-            i, f, o, g = gates[now].split(width, dim=1)
-            cell = torch.mul(i, g, out=cells[now])
+                gates[here].addmm_(states[last], recurrent)
+            gates[here, : 3 * width].sigmoid_()
+            gates[here, 3 * width :].tanh_()
+            i, f, o, g = gates[here].split(width, dim=1)
             if time:
-                cell.addcmul_(f, cells[last])
-            torch.tanh(cell, out=squashed[now])
-            torch.mul(o, squashed[now], out=states[now])
+                torch.mul(f, cells[there], out=cells[here]).addcmul_(i, g)
+            else:
+                torch.mul(i, g, out=cells[here])
+            torch.tanh(cells[here], out=squashed[here])
+            torch.mul(o, squashed[here], out=states[now])
             before, start = start, start + size
-        ctx.save_for_backward(gates, cells, squashed, states, recurrent)
-        ctx.sizes = sizes
+        ctx.save_for_backward(gates, cells, squashed, states, recurrent, piece_of)
+        ctx.sizes, ctx.num_pieces = sizes, len(table)
         return states
 
     @staticmethod
-    def backward(ctx: Any, d_states: Tensor) -> tuple[Tensor, Tensor, None]:  # type: ignore[override]
-        gates, cells, squashed, states, recurrent = ctx.saved_tensors
-        sizes, width = ctx.sizes, len(recurrent)
-        aten = torch.ops.aten
+    def backward(ctx: Any, d_states: Tensor) -> tuple[Tensor, None, Tensor, None]:
+        """Return the gradients of the table and of U."""
+        gates, cells, squashed, states, recurrent, piece_of = ctx.saved_tensors
+        sizes, width, aten = ctx.sizes, len(recurrent), torch.ops.aten
         d_gates = torch.empty_like(gates)
         d_states = d_states.clone()
         d_cell = d_states.new_zeros(0, width)  # what comes back from the next token
@@ -109,33 +121,32 @@ class _Recurrence(torch.autograd.Function):
         for time in reversed(range(len(sizes))):
             size = sizes[time]
             now = slice(end - size, end)
+            end -= size
+            before = end - sizes[time - 1]
+            last = slice(before, before + size)  # without meaning at time 0
             i, f, o, g = gates[now].split(width, dim=1)
             d_i, d_f, d_o, d_g = d_gates[now].split(width, dim=1)
             d_now = aten.tanh_backward(d_states[now] * o, squashed[now])
             d_now[: len(d_cell)] += d_cell
             torch.mul(d_now, g, out=d_i)
-            torch.mul(d_states[now], squashed[now], out=d_o)
             torch.mul(d_now, i, out=d_g)
-            end -= size
+            torch.mul(d_states[now], squashed[now], out=d_o)
             if time:
-                before = end - sizes[time - 1]
-                last = slice(before, before + size)
                 torch.mul(d_now, cells[last], out=d_f)
             else:
                 d_f.zero_()
-            d_sigmoids, d_tanh = d_gates[now, : 3 * width], d_gates[now, 3 * width :]
-            aten.sigmoid_backward.grad_input(
-                d_sigmoids, gates[now, : 3 * width], grad_input=d_sigmoids
-            )
-            aten.tanh_backward.grad_input(d_tanh, g, grad_input=d_tanh)
-            d_cell = d_now * f
+            d_sigmoids, sigmoids = d_gates[now, : 3 * width], gates[now, : 3 * width]
+            aten.sigmoid_backward.grad_input(d_sigmoids, sigmoids, grad_input=d_sigmoids)
+            aten.tanh_backward.grad_input(d_g, g, grad_input=d_g)
             if time:
                 d_states[last].addmm_(d_gates[now], recurrent.t())
-        return d_gates, _earlier(states, sizes).t() @ d_gates[sizes[0] :], None
+                d_cell = d_now.mul_(f)
+        d_table = d_gates.new_zeros(ctx.num_pieces, 4 * width).index_add_(0, piece_of, d_gates)
+        return d_table, None, _earlier(states, sizes).t() @ d_gates[sizes[0] :], None
 
 
 def _earlier(states: Tensor, sizes: tuple[int, ...]) -> Tensor:
     """Return for each token but the first ones the state of the token before it."""
-    starts = [sum(sizes[:time]) for time in range(len(sizes))]
+    starts = accumulate(sizes, initial=0)
     parts = [states[start : start + size] for start, size in zip(starts, sizes[1:])]
     return torch.cat([states[:0], *parts])

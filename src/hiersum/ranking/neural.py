@@ -58,8 +58,7 @@ class RankerNetwork(nn.Module):
     def __init__(self, shape: RankerShape, *, dropout: float = 0.0) -> None:
         super().__init__()
         self.shape = shape
-        # A batch has few of the pieces: sparse gradients leave the others alone.
-        self.embedding = nn.Embedding(shape.vocab_size, shape.width, sparse=True)
+        self.embedding = nn.Embedding(shape.vocab_size, shape.width)
         self.title_lstm = Lstm(shape.width, shape.width)
         self.paragraph_lstm = Lstm(shape.width, shape.width)
         self.match = nn.Linear(2 * shape.width, shape.width)
@@ -90,6 +89,11 @@ class NeuralRanker:
         self.network = network.eval()
         self.tokenizer = tokenizer
 
+    @property
+    def fingerprint(self) -> str:
+        """A checksum that tells one ranker from another."""
+        return hashlib.sha256(_to_bytes(self.network)).hexdigest()
+
     @torch.inference_mode()
     def scores(self, title: str, paragraphs: Sequence[Paragraph]) -> list[float]:
         """Return scores in [0, 1]: the recall of the summary's bigrams that is to be expected."""
@@ -104,11 +108,6 @@ class NeuralRanker:
             scores[batch] = logits.sigmoid()
         return scores.tolist()
 
-    @property
-    def fingerprint(self) -> str:
-        """A checksum that tells one ranker from another."""
-        return hashlib.sha256(save(_stored(self.network))).hexdigest()
-
     def save(self, folder: Path, *, notes: Mapping[str, Any] | None = None) -> None:
         """Put the ranker into a model folder; the weights are kept in half precision.
 
@@ -116,13 +115,13 @@ class NeuralRanker:
             folder: where the tokenizer is.
             notes: what else ranker.json should tell, such as how it was trained.
         """
-        weights = save(_stored(self.network), metadata={"format": "pt"})
+        weights = _to_bytes(self.network)
         record = {
             "format": FORMAT,
             "library": "hiersum",
             **asdict(self.network.shape),
             "tokenizer": self.tokenizer.fingerprint,
-            "weights": hashlib.sha256(weights).hexdigest(),
+            "weights": self.fingerprint,
             "notes": dict(notes or {}),
         }
         # Weights and their description change together: without the one, the other is refused.
@@ -181,8 +180,9 @@ def _batches_by_length(sequences: Sequence[Sequence[int]]) -> Iterable[list[int]
         yield batch
 
 
-def _stored(network: RankerNetwork) -> dict[str, Tensor]:
-    return {name: tensor.half().contiguous() for name, tensor in network.state_dict().items()}
+def _to_bytes(network: RankerNetwork) -> bytes:
+    tensors = {name: tensor.half().contiguous() for name, tensor in network.state_dict().items()}
+    return save(tensors, metadata={"format": "pt"})
 
 
 def _replace(path: Path, content: bytes) -> None:

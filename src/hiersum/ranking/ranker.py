@@ -17,6 +17,10 @@ class Ranker(Protocol):
     def scores(self, title: str, paragraphs: Sequence[Paragraph]) -> list[float]:
         """Return one score per paragraph; higher is more worth reading."""
 
+    @property
+    def fingerprint(self) -> str | None:
+        """A checksum of what it has learned; None if it has learned nothing."""
+
 
 def best_first(scores: Sequence[float]) -> list[int]:
     """Return the indices of scores, highest first; ties keep reading order."""

@@ -87,6 +87,7 @@ class RankerTrainer:
             self.network.parameters(),
             lr=self.config.learning_rate,
             initial_accumulator_value=self.config.initial_accumulator,
+            fused=True,  # one pass over weights and sums instead of several
         )
         self.best = _copy(self.network.state_dict())
         self.state = RankerState(examples=examples.fingerprint)

@@ -7,7 +7,7 @@ paragraphs of all clusters stand in flat arrays, four bytes a piece, so that mil
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from itertools import chain
 
@@ -18,10 +18,9 @@ from torch import Tensor
 
 from hiersum.config import Config
 from hiersum.data.bucketing import bucket
-from hiersum.errors import DataError
+from hiersum.data.preparing import empty_clones
 from hiersum.ranking.lstm import Packed
 from hiersum.ranking.neural import encode
-from hiersum.text.duplicates import is_clone
 from hiersum.text.overlap import ngram_overlap
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.tokenizer import Tokenizer
@@ -83,60 +82,50 @@ class RankerExamples:
             torch.from_numpy(self.labels[indices]),
         )
 
+    @classmethod
+    def join(cls, parts: Sequence[RankerExamples]) -> RankerExamples:
+        """Return the examples of all parts, in order."""
+        num_titles = np.cumsum([0, *(len(part.title_starts) - 1 for part in parts)])
+        return cls(
+            np.concatenate([part.paragraph_ids for part in parts]),
+            _starts(np.concatenate([np.diff(part.paragraph_starts) for part in parts])),
+            np.concatenate([part.title_ids for part in parts]),
+            _starts(np.concatenate([np.diff(part.title_starts) for part in parts])),
+            np.concatenate([part.title_of + n for part, n in zip(parts, num_titles)]),
+            np.concatenate([part.labels for part in parts]),
+        )
+
 
 def label_clusters(
-    clusters: Iterable[Cluster], tokenizer: Tokenizer, config: Config
+    clusters: Sequence[Cluster], tokenizer: Tokenizer, config: Config
 ) -> RankerExamples:
-    """Make examples of all paragraphs of clusters; clones of the target are left out.
-
-    Raises:
-        DataError: a cluster has no summary, or there is nothing to learn from.
-    """
+    """Make examples of all paragraphs of clusters with summaries."""
     max_tokens = config.ranker_training.max_tokens
-    titles: list[list[int]] = []
-    ids: list[NDArray[np.int32]] = []
-    lengths: list[int] = []
-    title_of: list[int] = []
-    labels: list[NDArray[np.float32]] = []
-    for cluster in clusters:
-        paragraphs = read_unseen(cluster, config)
-        texts = [paragraph.text for paragraph in paragraphs]
-        encoded = encode(texts, tokenizer, max_tokens)
-        ids.append(np.fromiter(chain.from_iterable(encoded), np.int32))
-        lengths += map(len, encoded)
-        title_of += [len(titles)] * len(texts)
-        titles += encode([cluster.title], tokenizer, max_tokens)
-        labels.append(ngram_overlap(cluster.summary or "", texts, 2).recall.astype(np.float32))
-    if not lengths:
-        raise DataError("there are no paragraphs to learn from in these clusters")
+    texts = [[p.text for p in read_unseen(cluster, config)] for cluster in clusters]
+    titles = encode([cluster.title for cluster in clusters], tokenizer, max_tokens)
+    paragraphs = encode(list(chain.from_iterable(texts)), tokenizer, max_tokens)
+    labels = [
+        ngram_overlap(cluster.summary or "", of_cluster, 2).recall
+        for cluster, of_cluster in zip(clusters, texts)
+    ]
     return RankerExamples(
-        np.concatenate(ids),
-        _starts(lengths),
+        np.fromiter(chain.from_iterable(paragraphs), np.int32),
+        _starts(list(map(len, paragraphs))),
         np.fromiter(chain.from_iterable(titles), np.int32),
-        _starts([len(title) for title in titles]),
-        np.array(title_of),
-        np.concatenate(labels),
+        _starts(list(map(len, titles))),
+        np.repeat(np.arange(len(texts)), list(map(len, texts))),
+        np.concatenate(labels).astype(np.float32),
     )
 
 
 def read_unseen(cluster: Cluster, config: Config) -> list[Paragraph]:
-    """Return the paragraphs of a cluster with a target, without those that copy the target.
-
-    Raises:
-        DataError: it has no target.
-    """
-    if not cluster.summary:
-        raise DataError(
-            f"cluster {cluster.id}: has no summary to learn from or to be measured by; "
-            "leave it out with --skip-bad"
-        )
-    paragraphs = read_paragraphs(cluster.documents, config.data, keep_all=cluster.graph is not None)
-    texts = [paragraph.text for paragraph in paragraphs]
-    clones = is_clone(texts, cluster.summary, recall=config.data.clone_recall)
-    return [paragraph for paragraph, clone in zip(paragraphs, clones) if not clone]
+    """Return the paragraphs of a cluster, without those that copy the target."""
+    documents = empty_clones(cluster, config).documents
+    paragraphs = read_paragraphs(documents, config.data, keep_all=cluster.graph is not None)
+    return [paragraph for paragraph in paragraphs if paragraph.text.strip()]
 
 
-def _starts(lengths: Sequence[int]) -> Ints:
+def _starts(lengths: Sequence[int] | Ints) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from hiersum.config import SearchConfig
 from hiersum.decoding.attention_trail import AttentionTrail
+from hiersum.decoding.choice import best
 from hiersum.decoding.constraints import (
     Constraint,
     ForbiddenTokens,
@@ -223,7 +224,7 @@ class _Search:
         vocab_size = log_probs_BNV.size(2)
         total_BNV = log_probs_BNV.add_(self.log_prob_BN[:, :, None])
         width = min(width, self.config.beam_size * vocab_size)
-        log_prob_BW, flat_BW = total_BNV.flatten(1).topk(width)
+        log_prob_BW, flat_BW = best(total_BNV.flatten(1), width)
         return _Candidates(log_prob_BW, flat_BW // vocab_size, flat_BW % vocab_size)
 
     def _extend_released(self, log_probs_BNV: Tensor, trail: AttentionTrail | None) -> _Candidates:
@@ -283,8 +284,8 @@ class _Search:
 
     def _end_dead_ends(self, best_live: Sequence[float], trail: AttentionTrail | None) -> None:
         """Where nothing may follow and nothing is finished, what was written so far is the result."""
-        for row, best in enumerate(best_live):
-            if best > -torch.inf:
+        for row, best_log_prob in enumerate(best_live):
+            if best_log_prob > -torch.inf:
                 continue
             self.done[row] = True
             cluster = self.clusters[row]

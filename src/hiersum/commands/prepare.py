@@ -113,7 +113,7 @@ def describe(prepared: PreparedSet) -> dict[str, Any]:
 
 
 def _ranked_by(manifest: Manifest) -> str:
-    if not manifest.config["is_ranked"]:
+    if not manifest.config["ranker"]["is_used"]:
         return "none"
     return "similarity" if manifest.ranker is None else "trained"
 
@@ -127,7 +127,7 @@ def _manifest(corpora: Sequence[Path], model: Path, config: Config) -> Manifest:
     return Manifest(
         config={
             "data": values["data"],
-            "is_ranked": config.ranker.kind != "none",
+            "ranker": {"is_used": config.ranker.kind != "none"},
             "graph": None if config.model.graph_head is None else values["graph"],
             "model": {name: values["model"][name] for name in names},
         },

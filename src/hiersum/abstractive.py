@@ -30,6 +30,8 @@ class AbstractiveSystem:
     name: str
     network: Network
     tokenizer: Tokenizer
+    folder: Path | None = None
+    """Where it was loaded from; None for a network that is being trained."""
 
     @classmethod
     def load(cls, name_or_dir: str | Path, search: SearchConfig | None = None) -> AbstractiveSystem:
@@ -52,7 +54,8 @@ class AbstractiveSystem:
             )
         tokenizer = Tokenizer.load(path, network.config.profile)
         check_fit(tokenizer, network.config, path)
-        return cls(str(name_or_dir), prepare(network, search or SearchConfig()), tokenizer)
+        prepared = prepare(network, search or SearchConfig())
+        return cls(str(name_or_dir), prepared, tokenizer, folder)
 
     @property
     def architecture(self) -> str:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 from hiersum.commands.counting import report_count
+from hiersum.commands.model_folder import tokenizer_of, with_network_of
 from hiersum.config import Config, config_to_dict
 from hiersum.data.corpora import corpus_files, count_records, read_corpus
 from hiersum.data.files import alone_in, open_binary, write_atomically
@@ -23,22 +23,20 @@ from hiersum.data.preparing import SHARD_CLUSTERS, Part, Recipe, prepare_part
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import (
     MANIFEST,
-    RANKER_FILES,
     TOKENIZER,
     Manifest,
     PreparedSet,
     Shard,
     read_shard,
 )
-from hiersum.errors import CheckpointError, DataError, InputError
+from hiersum.errors import DataError, InputError
 from hiersum.parallel import in_processes
 from hiersum.progress import tracked
-from hiersum.text.tokenizer import Tokenizer
+from hiersum.ranking.choice import choose_ranker
+from hiersum.ranking.ranker import RANKER_FILES
 from hiersum.types import Cluster
 
 logger = logging.getLogger(__name__)
-
-_MODEL_CONFIG = "config.json"
 
 
 def prepare_clusters(
@@ -67,7 +65,7 @@ def prepare_clusters(
         DataError: a cluster cannot be used, or there is none.
         CheckpointError: the model folder has no tokenizer that fits.
     """
-    config = _with_network_of(model, config)
+    config = with_network_of(model, config)
     manifest = _manifest(corpora, model, config)
     _make_folder(out)
     with alone_in(out):
@@ -81,7 +79,7 @@ def prepare_clusters(
         done = in_processes(partial(prepare_part, recipe=recipe), parts, workers=workers)
         messages: list[str] = []
         try:
-            _copy_tools(model, out)
+            _copy_tools(model, out, with_ranker=manifest.ranker is not None)
             for shard, skipped in tracked(done, "preparing", lambda: _remaining(corpora, shards)):
                 shards.append(shard)
                 messages += skipped
@@ -110,36 +108,31 @@ def describe(prepared: PreparedSet) -> dict[str, Any]:
         "paragraphs per example": round(totals["paragraphs"] / num_examples, 1),
         "tokens per paragraph": round(totals["source_tokens"] / num_paragraphs, 1),
         "tokens per target": round(totals["target_tokens"] / num_examples, 1),
-        "ranker": "similarity" if prepared.manifest.ranker is None else "trained",
+        "ranker": _ranked_by(prepared.manifest),
     }
 
 
-def _with_network_of(model: Path, config: Config) -> Config:
-    """A network that is trained further says itself how it reads."""
-    if not (model / _MODEL_CONFIG).is_file():
-        return config
-    from hiersum.model.checkpoint import read_config  # with torch, so only when there is a network
-
-    return replace(config, model=read_config(model))
+def _ranked_by(manifest: Manifest) -> str:
+    if not manifest.config["ranker"]["is_used"]:
+        return "none"
+    return "similarity" if manifest.ranker is None else "trained"
 
 
 def _manifest(corpora: Sequence[Path], model: Path, config: Config) -> Manifest:
     """Say what is to be prepared from what; no shard is there yet."""
-    path = model / TOKENIZER
-    if not path.is_file():
-        raise CheckpointError(
-            f"{model}: has no {TOKENIZER}; make one with: hiersum tokenizer train CLUSTERS --out {model}"
-        )
+    tokenizer = tokenizer_of(model, config)
+    ranker = choose_ranker(config.ranker.kind, model, tokenizer)  # refused before any work is done
     values = config_to_dict(config)
     names = ("architecture", "profile", "graph_head")
     return Manifest(
         config={
             "data": values["data"],
+            "ranker": {"is_used": config.ranker.kind != "none"},
             "graph": None if config.model.graph_head is None else values["graph"],
             "model": {name: values["model"][name] for name in names},
         },
-        tokenizer=Tokenizer.load(path, config.model.profile).fingerprint,
-        ranker=None,
+        tokenizer=tokenizer.fingerprint,
+        ranker=ranker.fingerprint,
         sources=[_describe_corpus(path) for path in corpora],
     )
 
@@ -211,11 +204,10 @@ def _flat(config: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _copy_tools(model: Path, out: Path) -> None:
-    for name in (TOKENIZER, *RANKER_FILES):
-        if (model / name).is_file():
-            with write_atomically(out / name) as file:
-                file.write((model / name).read_bytes())
+def _copy_tools(model: Path, out: Path, *, with_ranker: bool) -> None:
+    for name in (TOKENIZER, *(RANKER_FILES if with_ranker else ())):
+        with write_atomically(out / name) as file:
+            file.write((model / name).read_bytes())
 
 
 def _read(

@@ -1,0 +1,1 @@
+"""How good: scores of summaries and rankings."""

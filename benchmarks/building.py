@@ -1,13 +1,10 @@
 """Clusters from articles: how many a second one core makes, and what of it the glance at words saves.
 
-Processor time of one process, because other work may run on the machine. Folders that `hiersum build`
-wrote can be named as arguments; their reports are kept with the results.
+Processor time of one process, because other work may run on the machine.
 """
 
 from __future__ import annotations
 
-import json
-import sys
 import tempfile
 import time
 from pathlib import Path
@@ -20,15 +17,6 @@ from hiersum.text.duplicates import is_clone
 from hiersum.text.overlap import ngram_overlap
 
 NUM_PARAGRAPHS = 2_000
-
-
-def reports(folders: list[str]) -> dict[str, dict[str, object]]:
-    found = {}
-    for folder in map(Path, folders):
-        report = json.loads((folder / "report.json").read_text())
-        del report["plan"]
-        found[folder.name] = report
-    return found
 
 
 def articles_a_second() -> dict[str, float]:
@@ -73,6 +61,5 @@ write_results(
     {
         "articles_a_second_and_core": articles_a_second(),
         "clones_times_faster_than_counting": round(seconds["counting"] / seconds["glance"], 1),
-        "reports": reports(sys.argv[1:]),
     },
 )

@@ -18,7 +18,7 @@ from hiersum.commands.counting import report_count
 from hiersum.commands.model_folder import tokenizer_of, with_network_of
 from hiersum.config import Config, config_to_dict
 from hiersum.data.corpora import corpus_files, count_records, read_corpus
-from hiersum.data.files import open_binary, write_atomically
+from hiersum.data.files import alone_in, open_binary, write_atomically
 from hiersum.data.preparing import SHARD_CLUSTERS, Part, Recipe, prepare_part
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import (
@@ -67,26 +67,28 @@ def prepare_clusters(
     """
     config = with_network_of(model, config)
     manifest = _manifest(corpora, model, config)
-    shards = _claim(out, manifest)
-    if shards is None:
-        logger.warning("%s: is prepared already, with these very settings", out)
-        return PreparedSet.open(out)
-    clusters = _read(corpora, config, kind=kind, skip_bad=skip_bad)
-    parts = _parts(clusters, finished={shard.name for shard in shards})
-    recipe = Recipe(model=model, out=out, config=config, skip_bad=skip_bad)
-    messages: list[str] = []
-    try:
-        _copy_tools(model, out, with_ranker=manifest.ranker is not None)
+    _make_folder(out)
+    with alone_in(out):
+        shards = _claim(out, manifest)
+        if shards is None:
+            logger.warning("%s: is prepared already, with these very settings", out)
+            return PreparedSet.open(out)
+        clusters = _read(corpora, config, kind=kind, skip_bad=skip_bad)
+        parts = _parts(clusters, finished={shard.name for shard in shards})
+        recipe = Recipe(model=model, out=out, config=config, skip_bad=skip_bad)
         done = in_processes(partial(prepare_part, recipe=recipe), parts, workers=workers)
-        for shard, skipped in tracked(done, "preparing", lambda: _remaining(corpora, shards)):
-            shards.append(shard)
-            messages += skipped
-            manifest.with_shards(shards, complete=False).write(out)
-        manifest.with_shards(shards, complete=True).write(out)
-    except InputError as error:
-        raise InputError(
-            f"{error}; {len(shards)} finished shards stay: run the same command again to go on"
-        ) from error
+        messages: list[str] = []
+        try:
+            _copy_tools(model, out, with_ranker=manifest.ranker is not None)
+            for shard, skipped in tracked(done, "preparing", lambda: _remaining(corpora, shards)):
+                shards.append(shard)
+                messages += skipped
+                manifest.with_shards(shards, complete=False).write(out)
+            manifest.with_shards(shards, complete=True).write(out)
+        except InputError as error:
+            raise InputError(
+                f"{error}; {len(shards)} finished shards stay: run the same command again to go on"
+            ) from error
     if messages:
         num_skipped = sum(shard.skipped for shard in shards)
         logger.warning("clusters skipped: %d, such as: %s", num_skipped, "; ".join(messages[:5]))
@@ -137,18 +139,25 @@ def _describe_corpus(path: Path) -> dict[str, Any]:
     return {"name": path.name, "checksum": checksum.hexdigest()}
 
 
-def _claim(out: Path, wanted: Manifest) -> list[Shard] | None:
-    """Make the folder ours; return its shards that are whole, or None if nothing is left to do."""
+def _make_folder(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{out}: cannot be made a folder ({error.strerror})") from error
-    if not (out / MANIFEST).exists():
-        if any(out.iterdir()):
-            raise InputError(f"{out}: is not empty; give a new folder for the prepared set")
+
+
+def _claim(out: Path, wanted: Manifest) -> list[Shard] | None:
+    """Write the manifest, or find one that says the same.
+
+    Returns:
+        The shards that are whole; None if nothing is left to do.
+    """
+    if not (out / MANIFEST).exists() and any(out.iterdir()):
+        raise InputError(f"{out}: is not empty; give a new folder for the prepared set")
+    found = Manifest.read(out) if (out / MANIFEST).exists() else wanted
+    if not found.shards:  # nothing would be lost, whatever it was
         wanted.write(out)
         return []
-    found = Manifest.read(out)
     _check_same(out, found, wanted)
     for path in out.glob(".*.partial"):  # what killed runs left half written
         path.unlink()
@@ -159,8 +168,8 @@ def _claim(out: Path, wanted: Manifest) -> list[Shard] | None:
 def _is_whole(out: Path, shard: Shard) -> bool:
     try:
         read_shard(out, shard)
-    except DataError as error:
-        logger.warning("%s", error)
+    except DataError:
+        logger.warning("%s: is damaged, and made anew", out / shard.name)
         return False
     return True
 

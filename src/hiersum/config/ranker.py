@@ -14,8 +14,8 @@ from hiersum.errors import ConfigError
 class RankerConfig:
     """Which paragraphs are read at all."""
 
-    kind: Literal["auto", "similarity", "neural"] = "auto"
-    """Similarity with the title, or the model folder's trained ranker; `auto`: that if there is one."""
+    kind: Literal["auto", "similarity", "neural", "none"] = "auto"
+    """The title's similar ones; the model's trained ranker; `auto`: that if any; `none`: as they stand."""
     max_paragraphs: int = 500
     """The best paragraphs that an extractive system reads."""
 

@@ -81,9 +81,7 @@ def build_example(
     title_place = [TITLE_PLACE] * has_title
     target_ids = None
     if cluster.summary is not None:
-        tokenizer = form.tokenizer
-        ids = tokenizer.encode(cluster.summary)[: config.data.max_target_tokens - 1]
-        target_ids = (tokenizer.begin_id, *ids, tokenizer.end_id)
+        target_ids = encode_target(cluster.summary, form.tokenizer, config)
     example = Example(
         id=cluster.id,
         title=cluster.title,
@@ -96,6 +94,12 @@ def build_example(
         target=cluster.summary,
     )
     return example, tuple(chosen)
+
+
+def encode_target(target: str, tokenizer: Tokenizer, config: Config) -> tuple[int, ...]:
+    """Return the ids of a target from the begin piece to the end piece, cut at its limit."""
+    ids = tokenizer.encode(target)[: config.data.max_target_tokens - 1]
+    return (tokenizer.begin_id, *ids, tokenizer.end_id)
 
 
 def graph_builder(config: Config) -> GraphBuilder:

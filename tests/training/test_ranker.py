@@ -51,7 +51,9 @@ def made_up_clusters(number: int, seed: int = 0) -> list[Cluster]:
     clusters = []
     for index in range(number):
         texts = [
-            " ".join([draw.choice((GOOD, BAD)), *draw.sample("city said two months old".split(), 3)])
+            " ".join(
+                [draw.choice((GOOD, BAD)), *draw.sample("city said two months old".split(), 3)]
+            )
             for _ in range(6)
         ]
         document = Document.from_paragraphs([text + f" {n}." for n, text in enumerate(texts)])
@@ -99,7 +101,9 @@ def test_it_learns_which_paragraphs_have_what_the_summary_says(tmp_path: Path) -
 
 def test_the_ranker_is_the_one_with_the_lowest_validation_loss(tmp_path: Path) -> None:
     out = run(settings(epochs=10), tmp_path)
-    validated = {line["step"]: line["valid_loss"] for line in losses(tmp_path) if "valid_loss" in line}
+    validated = {
+        line["step"]: line["valid_loss"] for line in losses(tmp_path) if "valid_loss" in line
+    }
     notes = json.loads((out / "ranker.json").read_text())["notes"]
     assert notes["valid_loss"] == min(validated.values()) == validated[notes["best_step"]]
     assert notes["settings"]["learning_rate"] == 0.15

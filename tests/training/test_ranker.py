@@ -109,6 +109,12 @@ def test_the_ranker_is_the_one_with_the_lowest_validation_loss(tmp_path: Path) -
     assert notes["settings"]["learning_rate"] == 0.15
 
 
+def test_it_begins_with_scores_as_low_as_the_labels(tmp_path: Path) -> None:
+    trainer = RankerTrainer(settings(), examples(), None, TOKENIZER, RunFolder(tmp_path))
+    bias = trainer.network.score.bias.sigmoid()
+    assert bias.item() == pytest.approx(examples().labels.mean(), rel=1e-4)
+
+
 def test_without_validation_it_is_the_last_one(tmp_path: Path) -> None:
     out = run(settings(epochs=1), tmp_path, valid=False)
     notes = json.loads((out / "ranker.json").read_text())["notes"]

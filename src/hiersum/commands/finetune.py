@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -62,7 +61,9 @@ def finetune(
     config = load_config(None, overrides)
     config = replace(config, model=replace(read_config(folder), dropout=config.model.dropout))
     bad = BadRecords(skip=skip_bad)
-    clusters = list(counted(read_corpus(corpus, kind, bad=bad, config=config.data), corpus, "reading"))
+    clusters = list(
+        counted(read_corpus(corpus, kind, bad=bad, config=config.data), corpus, "reading")
+    )
     report_count(corpus, len(clusters), bad)
     sets = {}
     for name, part in zip(("train", "valid"), split(clusters, corpus)):

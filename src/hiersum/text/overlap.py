@@ -69,37 +69,18 @@ def ngram_overlap(
     """
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
-    pairs = _encode_pairs(targets, candidates, stem)
-    target_grams, candidate_grams = _ngram_ids(pairs.targets, pairs.candidates, n)
-    return _clipped_matches(target_grams, candidate_grams, pairs.target_of)
+    return count_ngrams(_encode_pairs(targets, candidates, stem), n)
 
 
 def lcs_overlap(
     targets: str | Sequence[str], candidates: Sequence[str], *, stem: bool = True
 ) -> Overlap:
     """Measure the longest common subsequence of words of candidates and their targets."""
-    pairs = _encode_pairs(targets, candidates, stem)
-    # More words than Unicode has room for are compared as lists of numbers, which is slower.
-    fits = (
-        max(pairs.targets.ids.max(initial=0), pairs.candidates.ids.max(initial=0)) < _MAX_CHARACTERS
-    )
-    target_texts, candidate_texts = (
-        side.as_strings() if fits else side.as_lists() for side in (pairs.targets, pairs.candidates)
-    )
-    if len(target_texts) == 1:
-        lengths = process.cdist(
-            target_texts, candidate_texts, scorer=LCSseq.similarity, dtype=np.int64
-        )[0]
-    else:
-        lengths = process.cpdist(
-            target_texts, candidate_texts, scorer=LCSseq.similarity, dtype=np.int64
-        )
-    target_total = np.diff(pairs.targets.offsets)[pairs.target_of]
-    return Overlap(lengths, target_total, np.diff(pairs.candidates.offsets))
+    return measure_lcs(_encode_pairs(targets, candidates, stem))
 
 
 @dataclass(frozen=True, slots=True)
-class _Segments:
+class EncodedTexts:
     """Texts as one array of ids; text i is ids[offsets[i]:offsets[i + 1]]."""
 
     ids: Ints
@@ -122,14 +103,16 @@ class _Segments:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pairs:
-    targets: _Segments
-    candidates: _Segments
+class EncodedPairs:
+    """Candidates and the targets they are compared with."""
+
+    targets: EncodedTexts
+    candidates: EncodedTexts
     target_of: Ints
     """The target each candidate is compared with."""
 
 
-class _WordIds(dict[str, int]):
+class WordIds(dict[str, int]):
     """Give every word the id of its stem, a new one when the stem is new."""
 
     def __init__(self, stem: bool) -> None:
@@ -142,27 +125,61 @@ class _WordIds(dict[str, int]):
         return word_id
 
 
-def _encode_pairs(targets: str | Sequence[str], candidates: Sequence[str], stem: bool) -> _Pairs:
+def count_ngrams(pairs: EncodedPairs, n: int) -> Overlap:
+    """Do what `ngram_overlap` does, on texts that are encoded already."""
+    target_grams, candidate_grams = _ngram_ids(pairs.targets, pairs.candidates, n)
+    return _clipped_matches(target_grams, candidate_grams, pairs.target_of)
+
+
+def measure_lcs(pairs: EncodedPairs) -> Overlap:
+    """Do what `lcs_overlap` does, on texts that are encoded already."""
+    # More words than Unicode has room for are compared as lists of numbers, which is slower.
+    fits = (
+        max(pairs.targets.ids.max(initial=0), pairs.candidates.ids.max(initial=0)) < _MAX_CHARACTERS
+    )
+    target_texts, candidate_texts = (
+        side.as_strings() if fits else side.as_lists() for side in (pairs.targets, pairs.candidates)
+    )
+    if len(target_texts) == 1:
+        lengths = process.cdist(
+            target_texts, candidate_texts, scorer=LCSseq.similarity, dtype=np.int64
+        )[0]
+    else:
+        lengths = process.cpdist(
+            target_texts, candidate_texts, scorer=LCSseq.similarity, dtype=np.int64
+        )
+    target_total = np.diff(pairs.targets.offsets)[pairs.target_of]
+    return Overlap(lengths, target_total, np.diff(pairs.candidates.offsets))
+
+
+def _encode_pairs(
+    targets: str | Sequence[str], candidates: Sequence[str], stem: bool
+) -> EncodedPairs:
     if isinstance(targets, str):
         targets, target_of = [targets], np.zeros(len(candidates), dtype=np.int64)
     else:
         if len(targets) != len(candidates):
             raise ValueError(f"{len(targets)} targets for {len(candidates)} candidates")
         target_of = np.arange(len(candidates))
-    word_ids = _WordIds(stem)
-    return _Pairs(_encode(targets, word_ids), _encode(candidates, word_ids), target_of)
+    word_ids = WordIds(stem)
+    return EncodedPairs(
+        encode_texts(targets, word_ids), encode_texts(candidates, word_ids), target_of
+    )
 
 
-def _encode(texts: Sequence[str], word_ids: _WordIds) -> _Segments:
+def encode_texts(texts: Sequence[str], word_ids: WordIds) -> EncodedTexts:
+    """Turn texts into word ids; texts that are compared must share `word_ids`."""
     words = [split_rouge_words(text) for text in texts]
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     flat = chain.from_iterable(words)
-    return _Segments(np.fromiter(map(word_ids.__getitem__, flat), np.int64, offsets[-1]), offsets)
+    return EncodedTexts(
+        np.fromiter(map(word_ids.__getitem__, flat), np.int64, offsets[-1]), offsets
+    )
 
 
 def _ngram_ids(
-    targets: _Segments, candidates: _Segments, n: int
+    targets: EncodedTexts, candidates: EncodedTexts, n: int
 ) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
     """Return (n-gram id, text) arrays for both sides, ids in common and dense."""
     num_targets = len(targets.ids)

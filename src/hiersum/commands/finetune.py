@@ -69,7 +69,7 @@ def finetune(
     for name, part in zip(("train", "valid"), split(clusters, corpus)):
         path = out / "prepared" / f"{name}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_clusters(path, part)
+        write_clusters(part, path)
         sets[name] = prepare_clusters(
             [path], path.with_suffix(""), config, model=folder, workers=workers, skip_bad=skip_bad
         )

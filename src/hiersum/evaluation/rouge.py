@@ -62,7 +62,7 @@ class RougeScores:
 
     def of(self, metric: str, measure: str = "f1") -> Floats:
         """Return one score of every pair."""
-        column = 3 * self.metrics.index(metric) + _MEASURES.index(measure)  # type: ignore[arg-type]
+        column = 3 * self.metrics.index(metric) + _MEASURES.index(measure)
         values: Floats = self.table[:, column]
         return values
 

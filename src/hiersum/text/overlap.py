@@ -96,7 +96,7 @@ class EncodedTexts:
         text = codes.astype("<u4").tobytes().decode("utf-32-le")
         return [text[start:end] for start, end in zip(self.offsets[:-1], self.offsets[1:])]
 
-    def as_lists(self) -> Sequence[Sequence[object]]:
+    def as_lists(self) -> list[list[int]]:
         """Each text as a list of its ids."""
         bounds = zip(self.offsets[:-1], self.offsets[1:])
         return [self.ids[start:end].tolist() for start, end in bounds]

@@ -17,6 +17,7 @@ import typer
 from hiersum import __version__
 from hiersum.cli.build import build
 from hiersum.cli.convert import convert
+from hiersum.cli.evaluate import compare, evaluate
 from hiersum.cli.info import info
 from hiersum.cli.summarize import summarize
 from hiersum.cli.tokenizer import tokenizer
@@ -35,7 +36,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (summarize, info, train, plot):
+for command in (summarize, info, train, plot, evaluate, compare):
     app.command()(command)
 for name, group in (("build", build), ("convert", convert), ("tokenizer", tokenizer)):
     app.add_typer(group, name=name)

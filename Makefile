@@ -53,6 +53,7 @@ bench: .venv/installed-dev ## speed against other packages, written to benchmark
 	$(BIN)/python benchmarks/encoding_cost.py
 	OMP_WAIT_POLICY=passive $(BIN)/python benchmarks/decoding.py
 	$(BIN)/python benchmarks/int8_kernels.py
+	$(BIN)/python benchmarks/building.py
 
 clean: ## remove .venv and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

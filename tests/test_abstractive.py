@@ -75,13 +75,21 @@ def test_every_kind_of_network_writes_from_raw_text(tmp_path: Path, kind: str) -
 
 
 def test_eight_bit_weights_are_a_setting(tmp_path: Path) -> None:
-    from hiersum.model.int8 import Int8Output
+    from hiersum.model.int8 import Int8Linear
 
     config = load_config(None, ["decoding.int8=true", "decoding.max_length=20"])
     summarizer = Summarizer.from_pretrained(make_folder("paper ht", tmp_path), config=config)
     assert summarizer.model is not None
-    assert isinstance(summarizer.model.network.output, Int8Output)
+    assert isinstance(summarizer.model.network.output.linear, Int8Linear)
     assert summarizer.summarize([EXAMPLES / "harbour-bridge"], title="Bridge").system == "ht"
+
+
+def test_rules_that_leave_no_way_on_end_the_summary(tmp_path: Path) -> None:
+    """No piece twice, no end before more tokens than there are pieces."""
+    settings = ["decoding.no_repeat_ngram=1", "decoding.min_length=240", "decoding.beam_size=2"]
+    folder = make_folder("paper ht", tmp_path)
+    summarizer = Summarizer.from_pretrained(folder, config=load_config(None, settings))
+    assert summarizer.summarize([EXAMPLES / "harbour-bridge"], max_words=150).text
 
 
 def test_a_t5_with_more_rows_than_pieces_writes_only_pieces(tmp_path: Path) -> None:

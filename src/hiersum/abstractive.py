@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hiersum.config import Config, ModelConfig, SearchConfig
 from hiersum.data.batches import collate
-from hiersum.data.example import InputForm, graph_builder
+from hiersum.data.example import InputForm
 from hiersum.decoding.beam import beam_search
 from hiersum.decoding.preparation import prepare
 from hiersum.errors import CheckpointError
@@ -30,6 +30,8 @@ class AbstractiveSystem:
     name: str
     network: Network
     tokenizer: Tokenizer
+    folder: Path | None = None
+    """Where it was loaded from; None for a network that is being trained."""
 
     @classmethod
     def load(cls, name_or_dir: str | Path, search: SearchConfig | None = None) -> AbstractiveSystem:
@@ -52,7 +54,8 @@ class AbstractiveSystem:
             )
         tokenizer = Tokenizer.load(path, network.config.profile)
         check_fit(tokenizer, network.config, path)
-        return cls(str(name_or_dir), prepare(network, search or SearchConfig()), tokenizer)
+        prepared = prepare(network, search or SearchConfig())
+        return cls(str(name_or_dir), prepared, tokenizer, folder)
 
     @property
     def architecture(self) -> str:
@@ -61,12 +64,7 @@ class AbstractiveSystem:
 
     def input_form(self, config: Config) -> InputForm:
         """Return how this network wants its source written."""
-        needs_graph = self.network.config.graph_head is not None
-        return InputForm(
-            tokenizer=self.tokenizer,
-            is_flat=self.architecture != "ht",
-            build_graph=graph_builder(config) if needs_graph else None,
-        )
+        return InputForm.of(self.network.config, self.tokenizer, config)
 
     def write(
         self, example: Example, sources: Sequence[str], search: SearchConfig, max_words: int

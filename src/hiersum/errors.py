@@ -46,3 +46,7 @@ class MissingDependencyError(HiersumError):
         super().__init__(
             f"{feature} needs the extra '{extra}'; install it with: pip install 'hiersum[{extra}]'"
         )
+        self._parts = (feature, extra)
+
+    def __reduce__(self) -> tuple[type[MissingDependencyError], tuple[str, str]]:
+        return type(self), self._parts  # so that a worker process can hand it on

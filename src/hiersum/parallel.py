@@ -6,9 +6,16 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Future,
+    ProcessPoolExecutor,
+    as_completed,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
+from itertools import chain, islice
 from typing import TypeVar
 
 from hiersum.errors import HiersumError
@@ -22,7 +29,7 @@ class WorkerError(HiersumError):
 
 
 def in_processes(
-    work: Callable[[Item], Result], items: Sequence[Item], *, workers: int
+    work: Callable[[Item], Result], items: Iterable[Item], *, workers: int
 ) -> Iterator[Result]:
     """Yield the result of every item as soon as it is there, in no fixed order.
 
@@ -30,21 +37,28 @@ def in_processes(
 
     Args:
         work: a function that pickles: of a module, or a `functools.partial` of one.
-        items: what to work on.
+        items: what to work on; taken one by one, not long before they are needed.
         workers: how many processes to use.
 
     Raises:
         WorkerError: a process was killed, mostly because memory ran out.
     """
-    if workers == 1 or len(items) < 2:
-        yield from map(work, items)
+    remaining = iter(items)
+    first = list(islice(remaining, 2))
+    if workers == 1 or len(first) < 2:
+        yield from map(work, chain(first, remaining))
         return
     # Forking a process that has threads (progress, Arrow) can hang; spawned ones start clean.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(min(workers, len(items)), context, initializer=_follow_parent)
+    pool = ProcessPoolExecutor(workers, context, initializer=_follow_parent)
+    pending: set[Future[Result]] = set()
     try:
-        for future in as_completed([pool.submit(work, item) for item in items]):
-            yield future.result()
+        for item in chain(first, remaining):
+            pending.add(pool.submit(work, item))
+            if len(pending) > workers:  # one item waits, so that no worker does
+                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+        yield from (future.result() for future in as_completed(pending))
     except BrokenProcessPool as error:
         raise WorkerError(
             f"one of {workers} worker processes was killed, perhaps because memory ran out; "

@@ -14,8 +14,8 @@ from hiersum.attribution import attribute
 from hiersum.baselines import SYSTEMS, Task
 from hiersum.config import Config
 from hiersum.errors import InputError
+from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker, best_first
-from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.documents import read_documents
 from hiersum.text.encodings import clean_text
 from hiersum.text.languages import check_language
@@ -50,7 +50,7 @@ class Summarizer:
         model: AbstractiveSystem | None = None,
     ) -> None:
         self.config = config or Config()
-        self.ranker = ranker or SimilarityRanker()
+        self.ranker = ranker or choose_ranker(self.config.ranker.kind)
         self.model = model
         if self.config.data.language not in ("auto", "any"):
             check_language(self.config.data.language)
@@ -66,14 +66,16 @@ class Summarizer:
             config: settings; the defaults if None.
 
         Raises:
-            CheckpointError: the model cannot be loaded.
+            CheckpointError: the model, or a trained ranker in its folder, cannot be loaded.
         """
         if name_or_dir is None:
             return cls(config=config)
         from hiersum.abstractive import AbstractiveSystem
 
         config = config or Config()
-        return cls(config=config, model=AbstractiveSystem.load(name_or_dir, config.decoding))
+        model = AbstractiveSystem.load(name_or_dir, config.decoding)
+        ranker = choose_ranker(config.ranker.kind, model.folder, model.tokenizer)
+        return cls(config=config, ranker=ranker, model=model)
 
     @property
     def systems(self) -> list[str]:

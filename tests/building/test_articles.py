@@ -11,7 +11,7 @@ from made_up import made_up_articles, write_lines
 
 from hiersum.building.articles import ArticleStore, read_articles, write_articles
 from hiersum.data.records import BadRecords
-from hiersum.errors import DataError
+from hiersum.errors import DataError, InputError
 
 
 @pytest.mark.parametrize("number", [0, 1, 63, 64, 65, 200])
@@ -50,3 +50,10 @@ def test_a_broken_article_is_named(tmp_path: Path) -> None:
     path.write_text('{"documents": []}')
     with pytest.raises(DataError, match=r"a\.jsonl:1: a cluster without documents"):
         list(read_articles([path], kind="clusters", bad=BadRecords()))
+
+
+def test_a_full_disk_is_one_sentence() -> None:
+    with pytest.raises(
+        InputError, match=r"/dev/full: cannot be written \(No space left on device\)"
+    ):
+        write_articles(made_up_articles(300), Path("/dev/full"))

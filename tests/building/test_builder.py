@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import json
-import random
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import bm25s
 import pytest
 from made_up import made_up_articles, write_lines
 
@@ -20,6 +21,7 @@ from hiersum.building.parts import PART_ARTICLES, BuildSettings
 from hiersum.building.targets import TargetRules
 from hiersum.data import corpora
 from hiersum.data.corpora import read_corpus
+from hiersum.data.files import alone_in
 from hiersum.errors import DataError, InputError
 from hiersum.types import Cluster
 
@@ -119,6 +121,19 @@ def test_a_full_disk_is_one_sentence_and_what_is_finished_stays(
     ]  # fmt: skip
 
 
+def test_an_index_that_finds_no_room_is_one_sentence_too(
+    articles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def save(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(bm25s.BM25, "save", save)
+        with pytest.raises(InputError, match=r"index: cannot be written \(No space left on device"):
+            build_clusters([articles], tmp_path / "out", BuildSettings())
+    assert build_clusters([articles], tmp_path / "out", BuildSettings())["clusters"]
+
+
 def _always_parquet(clusters: Any, path: Path) -> int:
     return corpora._write_parquet(clusters, path)
 
@@ -215,6 +230,17 @@ def test_places_that_cannot_hold_clusters_are_refused(articles: Path, tmp_path: 
         build_clusters([articles], articles, BuildSettings())
 
 
+def test_two_at_work_on_one_folder_are_refused(articles: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    with (
+        alone_in(out),
+        pytest.raises(InputError, match=r"out: another hiersum is at work here; wait until"),
+    ):
+        build_clusters([articles], out, BuildSettings())
+    assert build_clusters([articles], out, BuildSettings())["clusters"]
+
+
 def test_files_without_articles_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("")
     with pytest.raises(DataError, match=r"a\.jsonl: there are no articles in it"):
@@ -241,12 +267,13 @@ def test_kill_9_at_any_moment_changes_nothing(tmp_path: Path) -> None:
         process.kill()
         process.communicate()
         assert not (out / "report.json").exists()
-    kept = {part: part.stat().st_mtime_ns for part in _tallies(work)}
-    half = out / f".part-00005.parquet.{random.randint(10**6, 10**7)}.partial"
-    half.write_bytes(b"half a part")
+    kept = [out / f"{tally.stem}.parquet" for tally in _tallies(work)]
+    written = [part.stat().st_mtime_ns for part in kept]
+    (out / ".part-00005.parquet.99999999.partial").write_bytes(b"half a part")
     completed = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "clusters" in completed.stdout
     assert len(kept) >= 3
+    assert [part.stat().st_mtime_ns for part in kept] == written, "finished parts are kept"
     assert files_of(out) == files_of(tmp_path / "whole")
 
 

@@ -29,7 +29,7 @@ from hiersum.building.parts import PART_ARTICLES, BuildSettings, Workplace, buil
 from hiersum.building.report import Tally, report_of
 from hiersum.building.search import build_index
 from hiersum.data.corpora import count_records
-from hiersum.data.files import open_binary, write_atomically
+from hiersum.data.files import alone_in, open_binary, write_atomically
 from hiersum.data.records import BadRecords, parse_json
 from hiersum.errors import DataError, InputError
 from hiersum.parallel import in_processes
@@ -71,16 +71,18 @@ def build_clusters(
     plan = _plan(articles, collection, settings)
     if (finished := _finished_report(place, plan)) is not None:
         return finished
-    _claim(place, plan)
-    reading = _prepare(place, articles, collection, kind, BadRecords(skip=skip_bad))
-    num_parts = -(-reading["targets"] // PART_ARTICLES)
-    _build_parts(place, settings, reading["targets"], num_parts, workers)
-    tally: Tally = Counter(reading["tally"])
-    for part in range(num_parts):
-        tally.update(_read_json(place.tally_of(part)))
-    report = {**report_of(tally), "parts": num_parts, "plan": plan}
-    _write_json(place.report, report)
-    shutil.rmtree(place.folder)
+    _make_folder(place)
+    with alone_in(place.out):
+        _claim(place, plan)
+        reading = _prepare(place, articles, collection, kind, BadRecords(skip=skip_bad))
+        num_parts = -(-reading["targets"] // PART_ARTICLES)
+        _build_parts(place, settings, reading["targets"], num_parts, workers)
+        tally: Tally = Counter(reading["tally"])
+        for part in range(num_parts):
+            tally.update(_read_json(place.tally_of(part)))
+        report = {**report_of(tally), "parts": num_parts, "plan": plan}
+        _write_json(place.report, report)
+        shutil.rmtree(place.folder)
     return report
 
 
@@ -113,21 +115,24 @@ def _finished_report(place: Workplace, plan: dict[str, Any]) -> dict[str, Any] |
     return report
 
 
-def _claim(place: Workplace, plan: dict[str, Any]) -> None:
-    """Make the folder ours, or find that it is already."""
-    if place.plan.exists():
-        _check_plan(place.out, _read_json(place.plan), plan)
-        for folder in (place.out, place.folder):  # what killed runs left half written
-            for path in folder.glob(".*.partial"):
-                path.unlink()
-        return
-    if place.out.is_dir() and any(path != place.folder for path in place.out.iterdir()):
+def _make_folder(place: Workplace) -> None:
+    if place.out.is_dir() and not place.folder.exists() and any(place.out.iterdir()):
         raise InputError(f"{place.out}: is not empty; give a new folder for the clusters")
     try:
         place.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{place.out}: cannot be made a folder ({error.strerror})") from error
-    _write_json(place.plan, plan)
+
+
+def _claim(place: Workplace, plan: dict[str, Any]) -> None:
+    """Write the plan, or find that an earlier run had the same, and clear what it left half written."""
+    if not place.plan.exists():
+        _write_json(place.plan, plan)
+        return
+    _check_plan(place.out, _read_json(place.plan), plan)
+    for folder in (place.out, place.folder):
+        for path in folder.glob(".*.partial"):
+            path.unlink()
 
 
 def _check_plan(out: Path, found: Any, wanted: dict[str, Any]) -> None:

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 
 from hiersum.building.articles import Article
-from hiersum.building.support import Evidence
 from hiersum.text.sentences import split_sentences
+from hiersum.text.support import Evidence
 from hiersum.text.words import count_words
 
 _ASIDE = re.compile(r"\s*\([^()]*\)")

@@ -17,8 +17,14 @@ import typer
 from hiersum import __version__
 from hiersum.cli.build import build
 from hiersum.cli.convert import convert
+<<<<<<< HEAD
 from hiersum.cli.evaluate import compare, evaluate
+=======
+from hiersum.cli.finetune import finetune
+>>>>>>> main
 from hiersum.cli.info import info
+from hiersum.cli.prepare import prepare
+from hiersum.cli.ranker import rank_eval, train_ranker
 from hiersum.cli.summarize import summarize
 from hiersum.cli.tokenizer import tokenizer
 from hiersum.cli.train import plot, train
@@ -36,7 +42,11 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+<<<<<<< HEAD
 for command in (summarize, info, train, plot, evaluate, compare):
+=======
+for command in (summarize, info, prepare, train, plot, finetune, train_ranker, rank_eval):
+>>>>>>> main
     app.command()(command)
 for name, group in (("build", build), ("convert", convert), ("tokenizer", tokenizer)):
     app.add_typer(group, name=name)

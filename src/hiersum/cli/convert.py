@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -38,16 +39,21 @@ def convert_t5(
         int | None, typer.Option(help="Keep only this many decoder layers.")
     ] = None,
     prune_to: Annotated[
-        Path | None, typer.Option(help="Keep only the pieces that this corpus uses.")
+        list[Path] | None,
+        typer.Option(help="Keep only the pieces that this corpus uses; repeatable."),
     ] = None,
-    min_count: Annotated[int, typer.Option(help="... and uses this often.", min=1)] = 1,
+    min_count: Annotated[int, typer.Option(help="... and uses at least this often.", min=1)] = 1,
     corpus: CorpusOption = "auto",
 ) -> None:
     """Put the paper's global layers on a pretrained T5 or Flan-T5."""
     from hiersum.commands.texts import corpus_texts
     from hiersum.conversion.t5 import convert_t5
 
-    texts = None if prune_to is None else corpus_texts(prune_to, kind=corpus)
+    texts = (
+        None
+        if prune_to is None
+        else chain.from_iterable(corpus_texts(path, kind=corpus) for path in prune_to)
+    )
     folder = convert_t5(
         source,
         out,

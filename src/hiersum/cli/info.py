@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from hiersum.cli.facts import print_facts
 from hiersum.cli.options import ConfigOption, CorpusOption, JsonOption, SetOption, SkipBadOption
 from hiersum.config import load_config
 
@@ -30,10 +30,4 @@ def info(
     else:
         config = load_config(config_path, settings or ())
         facts = describe_corpus(path, config, kind=corpus, skip_bad=skip_bad)
-    if as_json:
-        typer.echo(json.dumps(facts, ensure_ascii=False))
-        return
-    width = max(map(len, facts))
-    for name, value in facts.items():
-        shown = ", ".join(map(str, value)) if isinstance(value, list) else value
-        typer.echo(f"{name.ljust(width)}  {shown if shown not in ('', None) else 'none'}")
+    print_facts(facts, as_json=as_json)

@@ -16,8 +16,10 @@ from hiersum.progress import waiting
 from hiersum.text.paragraphs import split_document
 from hiersum.text.tokenizer import train_tokenizer
 
-MAX_PARAGRAPHS = 400_000
-MAX_TARGETS = 100_000
+MAX_PARAGRAPHS = (
+    150_000  # SentencePiece takes some 20 bytes of memory for each letter it learns from
+)
+MAX_TARGETS = 50_000
 TOKENIZER_FILE = "tokenizer.model"
 _WEIGHTS = ("model.safetensors", "ranker.safetensors")
 

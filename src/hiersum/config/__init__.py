@@ -10,7 +10,7 @@ from hiersum.config.loader import (
     load_config,
 )
 from hiersum.config.model import ModelConfig, model_preset
-from hiersum.config.ranker import RankerConfig
+from hiersum.config.ranker import RankerConfig, RankerTrainingConfig
 from hiersum.config.reading import DataConfig, GraphConfig
 from hiersum.config.search import SearchConfig
 from hiersum.config.training import TrainingConfig
@@ -23,6 +23,7 @@ __all__ = [
     "GraphConfig",
     "ModelConfig",
     "RankerConfig",
+    "RankerTrainingConfig",
     "SearchConfig",
     "TrainingConfig",
     "config_from_dict",

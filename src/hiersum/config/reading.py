@@ -29,6 +29,12 @@ class DataConfig:
     """Tokens of one paragraph that a network reads."""
     max_source_tokens: int = 1_200
     """Tokens of the whole source that a flat network reads."""
+    max_target_tokens: int = 400
+    """Tokens of a target that a network learns to write, the end piece counted."""
+    supported_targets: bool = False
+    """Learn only sentences that what is read supports; without the first, none of the target."""
+    min_target_words: int = 1
+    """Words that a supported target must keep."""
     near_duplicate: float = 0.8
     """Share of common word triples from which two paragraphs count as one; 1 keeps all but copies."""
     clone_recall: float = 0.8
@@ -36,9 +42,11 @@ class DataConfig:
 
     def __post_init__(self) -> None:
         require_at_least("data.max_documents", self.max_documents, 1)
-        for name in ("max_document_characters", "min_paragraph_words", "max_input_paragraphs"):
+        for name in ("max_document_characters", "max_input_paragraphs"):
             require_at_least(f"data.{name}", getattr(self, name), 1)
-        for name in ("max_paragraph_tokens", "max_source_tokens"):
+        for name in ("min_paragraph_words", "min_target_words"):
+            require_at_least(f"data.{name}", getattr(self, name), 1)
+        for name in ("max_paragraph_tokens", "max_source_tokens", "max_target_tokens"):
             require_at_least(f"data.{name}", getattr(self, name), 2)
         if self.max_paragraph_words < 2 * self.min_paragraph_words:
             raise ConfigError(

@@ -129,6 +129,14 @@ def count_records(path: Path) -> int | None:
         return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
 
 
+def corpus_files(path: Path) -> list[Path]:
+    """Return the files that a corpus is in, in order."""
+    if os.path.isdir(path):
+        return sorted(file for file in path.rglob("*") if file.is_file())
+    is_multi_news = detect_corpus(path) == "multi-news"
+    return [path, _multi_news_targets(path)] if is_multi_news else [path]
+
+
 def write_clusters(clusters: Iterable[Cluster], path: Path) -> int:
     """Write clusters as JSON Lines or Parquet, by the path's suffix; return how many."""
     if kind_of(path) == ".parquet":

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hiersum.config import Config
+from hiersum.config import Config, ModelConfig
 from hiersum.errors import InputError
 from hiersum.graphs.discourse import discourse_graph
 from hiersum.graphs.similarity import similarity_graph
@@ -37,6 +37,15 @@ class InputForm:
     tokenizer: Tokenizer
     is_flat: bool = False
     build_graph: GraphBuilder | None = None
+
+    @classmethod
+    def of(cls, model: ModelConfig, tokenizer: Tokenizer, config: Config) -> InputForm:
+        """Return the form for a network; `config` says how its graph is made, if it reads one."""
+        return cls(
+            tokenizer=tokenizer,
+            is_flat=model.architecture != "ht",
+            build_graph=None if model.graph_head is None else graph_builder(config),
+        )
 
 
 def build_example(
@@ -72,9 +81,7 @@ def build_example(
     title_place = [TITLE_PLACE] * has_title
     target_ids = None
     if cluster.summary is not None:
-        tokenizer = form.tokenizer
-        ids = tokenizer.encode(cluster.summary)
-        target_ids = (tokenizer.begin_id, *ids, tokenizer.end_id)
+        target_ids = encode_target(cluster.summary, form.tokenizer, config)
     example = Example(
         id=cluster.id,
         title=cluster.title,
@@ -87,6 +94,12 @@ def build_example(
         target=cluster.summary,
     )
     return example, tuple(chosen)
+
+
+def encode_target(target: str, tokenizer: Tokenizer, config: Config) -> tuple[int, ...]:
+    """Return the ids of a target from the begin piece to the end piece, cut at its limit."""
+    ids = tokenizer.encode(target)[: config.data.max_target_tokens - 1]
+    return (tokenizer.begin_id, *ids, tokenizer.end_id)
 
 
 def graph_builder(config: Config) -> GraphBuilder:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +41,9 @@ def merge_duplicates(paragraphs: Sequence[Paragraph], *, near: float) -> list[Pa
     original = [first_with.setdefault(key, index) for index, key in enumerate(keys)]
     if near < 1:
         distinct = sorted(set(original))
-        near_original = _near_duplicates([paragraphs[i].text for i in distinct], near)
+        near_original = _near_duplicates(
+            [paragraphs[i].text for i in distinct], [keys[i][1] for i in distinct], near
+        )
         moved = {distinct[i]: distinct[j] for i, j in enumerate(near_original)}
         original = [moved[index] for index in original]
     copies: dict[int, list[Paragraph]] = {}
@@ -131,15 +134,17 @@ def remove_clones(
     return replace(cluster, documents=tuple(documents)), num_dropped
 
 
-def _near_duplicates(texts: Sequence[str], near: float) -> list[int]:
+def _near_duplicates(
+    texts: Sequence[str], amounts: Sequence[frozenset[str]], near: float
+) -> list[int]:
     """Return for each text the index of the first text it nearly equals, its own if there is none."""
-    shingles = [_shingles(text) for text in texts]
+    shingles = _Shingles(texts)
+    bands = shingles.bands()
     buckets: dict[Hashable, list[int]] = {}
     original = list(range(len(texts)))
-    for index, bands in enumerate(_bands(shingles)):
+    for index in np.flatnonzero(_meets_another(bands)).tolist():
         # Only texts with the same numbers can meet, however many differ in nothing else.
-        amounts = find_amounts(texts[index])
-        keys = [(amounts, band) for band in bands]
+        keys = [(amounts[index], band) for band in enumerate(bands[index].tolist())]
         meetings = Counter(i for key in keys for i in buckets.get(key, ()))
         for candidate in sorted(i for i, _ in meetings.most_common(_MAX_CANDIDATES)):
             if _jaccard(shingles[index], shingles[candidate]) >= near:
@@ -153,32 +158,66 @@ def _near_duplicates(texts: Sequence[str], near: float) -> list[int]:
     return original
 
 
+def _meets_another(bands: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Say of each text whether another one has a band of the same value; most have nothing alike."""
+    meets = np.zeros(len(bands), dtype=bool)
+    for column in bands.T:
+        _, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
+        meets |= counts[inverse] > 1
+    return meets
+
+
 def _jaccard(left: frozenset[int], right: frozenset[int]) -> float:
     num_shared = len(left & right)
     return num_shared / (len(left) + len(right) - num_shared)
 
 
-def _shingles(text: str) -> frozenset[int]:
-    words = split_words(text)
-    # crc32 and not hash(): the same text must give the same result in every process.
-    ids = [zlib.crc32(word.encode("utf-8", "replace")) for word in words]
-    mixed = zip(ids, ids[1:], ids[_SHINGLE_WORDS - 1 :])
-    return frozenset((a * 31 + b * 131 + c * 524_287) % int(_PRIME) for a, b, c in mixed)
+class _Shingles:
+    """The word triples of texts as numbers, those of all texts in one array."""
 
+    def __init__(self, texts: Sequence[str]) -> None:
+        hashes = _WordHashes()
+        words = [split_words(text) for text in texts]
+        lengths = np.fromiter(map(len, words), np.int64, len(words))
+        flat = chain.from_iterable(words)
+        ids = np.fromiter(map(hashes.__getitem__, flat), np.uint64, lengths.sum())
+        triples = ids[:-2] * 31 + ids[1:-1] * 131 + ids[2:] * 524_287
+        text_of = np.repeat(np.arange(len(words)), lengths)
+        is_whole = text_of[:-2] == text_of[2:]  # not across two texts
+        self._values = triples[is_whole] % _PRIME
+        self._counts = np.maximum(lengths - _SHINGLE_WORDS + 1, 0)
+        self._ends = np.cumsum(self._counts)
 
-def _bands(shingles: Sequence[frozenset[int]]) -> Iterable[list[bytes]]:
-    """Yield the keys of each text: texts that share much share at least one of them."""
-    factors, offsets = _hash_functions()
-    for members in shingles:
-        if not members:
-            yield []
-            continue
-        values = np.fromiter(members, np.uint64, len(members))
-        lowest = ((values[:, None] * factors + offsets) % _PRIME).min(axis=0)
-        yield [
-            bytes([start]) + lowest[start : start + _BAND_SIZE].tobytes()
-            for start in range(0, _NUM_HASHES, _BAND_SIZE)
+    def __getitem__(self, index: int) -> frozenset[int]:
+        end = self._ends[index]
+        return frozenset(self._values[end - self._counts[index] : end].tolist())
+
+    def bands(self) -> NDArray[np.uint64]:
+        """Return the keys of each text, a column per band: texts that share much share one of them.
+
+        A text without triples shares none.
+        """
+        has_any = self._counts > 0
+        starts = (self._ends - self._counts)[has_any]
+        bands = np.empty((len(self._counts), _NUM_HASHES // _BAND_SIZE), dtype=np.uint64)
+        bands[~has_any] = np.arange(np.count_nonzero(~has_any))[:, None] + (1 << 62)
+        if not len(starts):
+            return bands
+        lowest = [
+            np.minimum.reduceat((self._values * factor + offset) % _PRIME, starts)
+            for factor, offset in zip(*_hash_functions())
         ]
+        for number, (first, second) in enumerate(zip(lowest[::2], lowest[1::2])):
+            bands[has_any, number] = first << np.uint64(31) | second
+        return bands
+
+
+class _WordHashes(dict[str, int]):
+    """A number for every word; crc32 and not hash(), for it must be the same in every process."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = zlib.crc32(word.encode("utf-8", "replace"))
+        return number
 
 
 @lru_cache(maxsize=1)

@@ -62,6 +62,8 @@ def decode_text(data: bytes, name: str, *, is_cut: bool = False) -> str:
 
 def clean_text(text: str) -> str:
     """Unify line ends and spaces, and drop characters that no reader should see."""
+    if text.isprintable():  # one line, and nothing in it that is dropped or unified
+        return text
     text = _LINE_ENDS.sub("\n", text).expandtabs(4)
     return _UNWANTED.sub("", _SPACES.sub(" ", text))
 

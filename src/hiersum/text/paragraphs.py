@@ -8,6 +8,7 @@ before anything is dropped, so that it still points into its document.
 from __future__ import annotations
 
 import re
+import string
 import textwrap
 from collections.abc import Iterable, Sequence
 from statistics import median
@@ -23,6 +24,7 @@ _WRAP_WIDTHS = (30, 120)  # shorter lines are verse or lists, longer ones are pa
 _SHORT_LINE = 0.75  # of the usual width: a line that ends early ends its paragraph
 _MAX_WORD_CHARACTERS = 40  # on average; beyond it this is data, not language
 _MIN_LETTER_SHARE = 0.5
+_ASCII_LETTERS = string.ascii_letters.encode("ascii")
 _MIN_UNENDED_WORDS = 8  # fewer words without a full stop are a heading or a menu entry
 _MAX_NOTICE_WORDS = 40
 _MAX_SHORT_NOTICE_WORDS = 9
@@ -93,7 +95,7 @@ def split_text(text: str, max_words: int) -> list[str]:
 def is_fragment(text: str, min_words: int) -> bool:
     """Is this a heading, a menu entry, a notice, a table row or data, rather than prose?"""
     num_words = count_words(text)
-    num_letters = sum(map(str.isalpha, text))
+    num_letters = _count_letters(text)
     num_visible = len(text) - text.count(" ")
     return (
         num_words < min_words
@@ -103,6 +105,12 @@ def is_fragment(text: str, min_words: int) -> bool:
         or (num_words <= _MAX_NOTICE_WORDS and _NOTICE.search(text) is not None)
         or (num_words <= _MAX_SHORT_NOTICE_WORDS and _SHORT_NOTICE.search(text) is not None)
     )
+
+
+def _count_letters(text: str) -> int:
+    if text.isascii():  # many times faster than one by one
+        return len(text) - len(text.encode("ascii").translate(None, _ASCII_LETTERS))
+    return sum(map(str.isalpha, text))
 
 
 def _wrap_width(lines: Sequence[str]) -> int | None:

@@ -22,11 +22,10 @@ class TfidfSpace:
 
     def __init__(self, texts: Sequence[str], *, stem: bool = False) -> None:
         self._stem = stem
-        self._ids: dict[str, int] = {}
         words = [self._words(text) for text in texts]
-        for word in chain.from_iterable(words):
-            self._ids.setdefault(word, len(self._ids))
-        counts = self._counts(words)
+        self._ids = _WordIds()
+        ids = np.fromiter(map(self._ids.__getitem__, chain.from_iterable(words)), np.int64)
+        counts = self._counts(ids, [len(row) for row in words])
         document_frequency = counts.getnnz(axis=0)
         self._weights = np.log(max(len(texts), 1) / np.maximum(document_frequency, 1))
         self.vectors = self._weigh(counts)
@@ -34,31 +33,49 @@ class TfidfSpace:
 
     def vectors_of(self, texts: Sequence[str]) -> sparse.csr_matrix:
         """Return vectors of other texts; words unknown to the space are left out."""
-        return self._weigh(self._counts([self._words(text) for text in texts]))
+        return self._weigh(self._known_counts(texts))
 
     def __contains__(self, word: str) -> bool:
         return word in self._ids
 
     def weights_of(self, texts: Sequence[str]) -> sparse.csr_matrix:
         """Return the weight of each word of each text, counted once, not brought to length one."""
-        counts = self._counts([self._words(text) for text in texts])
+        counts = self._known_counts(texts)
         return (counts > 0).multiply(self._weights).tocsr()
 
     def _words(self, text: str) -> list[str]:
         return split_stems(text) if self._stem else split_words(text)
 
-    def _counts(self, texts: Sequence[Sequence[str]]) -> sparse.csr_matrix:
-        ids = [[self._ids[word] for word in words if word in self._ids] for words in texts]
-        rows = np.repeat(np.arange(len(ids)), [len(row) for row in ids])
-        columns = np.fromiter(chain.from_iterable(ids), np.int64)
-        shape = (len(ids), len(self._ids))
-        # Entries that stand twice are added up: that is the count.
-        return sparse.coo_matrix((np.ones(len(columns)), (rows, columns)), shape).tocsr()
+    def _known_counts(self, texts: Sequence[str]) -> sparse.csr_matrix:
+        """Count the words of texts that the space knows."""
+        known = [[self._ids[w] for w in self._words(text) if w in self._ids] for text in texts]
+        ids = np.fromiter(chain.from_iterable(known), np.int64)
+        return self._counts(ids, [len(row) for row in known])
+
+    def _counts(self, ids: NDArray[np.int64], lengths: Sequence[int]) -> sparse.csr_matrix:
+        shape = (len(lengths), len(self._ids))
+        starts = np.cumsum([0, *lengths])
+        counts = sparse.csr_matrix((np.ones(len(ids)), ids, starts), shape)
+        counts.sum_duplicates()  # a word that stands twice in a row becomes its count
+        return counts
 
     def _weigh(self, counts: sparse.csr_matrix) -> sparse.csr_matrix:
-        vectors = counts.multiply(self._weights).tocsr()
-        norms = np.sqrt(vectors.multiply(vectors).sum(axis=1)).A1
-        return (sparse.diags(1 / np.where(norms > 0, norms, 1)) @ vectors).tocsr()
+        # On the values alone: the products of sparse matrices cost more than all the rest.
+        values = counts.data * self._weights[counts.indices]
+        squares = sparse.csr_matrix((values**2, counts.indices, counts.indptr), counts.shape)
+        norms = np.sqrt(squares.sum(axis=1)).A1
+        values *= np.repeat(1 / np.where(norms > 0, norms, 1), np.diff(counts.indptr))
+        vectors = sparse.csr_matrix((values, counts.indices, counts.indptr), counts.shape)
+        vectors.eliminate_zeros()
+        return vectors
+
+
+class _WordIds(dict[str, int]):
+    """Number words in the order in which they are first asked for."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
 
 
 def cosines(left: sparse.csr_matrix, right: sparse.csr_matrix) -> NDArray[np.float64]:

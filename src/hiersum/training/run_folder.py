@@ -31,6 +31,7 @@ from hiersum.model.checkpoint import save_pretrained
 from hiersum.model.network import Network
 
 STATE, MEMORY = "trainer.json", "trainer.safetensors"
+_MAY_BE_THERE = {"prepared"}  # `finetune` puts its data there before the run begins
 _MAY_CHANGE = {("training", "steps"), ("training", "test_data")}
 
 
@@ -91,7 +92,7 @@ class RunFolder:
         path = self.root / "config.toml"
         if path.exists():
             self._check_same(config, load_config(path))
-        elif self.root.is_dir() and any(self.root.iterdir()):
+        elif self.root.is_dir() and {path.name for path in self.root.iterdir()} - _MAY_BE_THERE:
             raise InputError(f"{self.root}: is not empty and holds no run; give --out a new folder")
         try:
             self.root.mkdir(parents=True, exist_ok=True)

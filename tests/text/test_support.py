@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hiersum.building.support import Evidence
+from hiersum.text.support import Evidence
 
 BODY = [
     "The bridge was opened by the mayor in 1931 and crosses the harbour.",

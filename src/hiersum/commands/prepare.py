@@ -1,0 +1,231 @@
+"""Clusters in, a prepared set out: in parallel, and resumable at any moment.
+
+The manifest is written first, and again after every shard; it names the shards that are whole. A run
+that was killed continues with the others, and gives what it would have given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from itertools import count, islice
+from pathlib import Path
+from typing import Any
+
+from hiersum.commands.counting import report_count
+from hiersum.commands.model_folder import tokenizer_of, with_network_of
+from hiersum.config import Config, config_to_dict
+from hiersum.data.corpora import corpus_files, count_records, read_corpus
+from hiersum.data.files import alone_in, open_binary, write_atomically
+from hiersum.data.preparing import SHARD_CLUSTERS, Part, Recipe, prepare_part
+from hiersum.data.records import BadRecords
+from hiersum.data.shards import (
+    MANIFEST,
+    TOKENIZER,
+    Manifest,
+    PreparedSet,
+    Shard,
+    read_shard,
+)
+from hiersum.errors import DataError, InputError
+from hiersum.parallel import in_processes
+from hiersum.progress import tracked
+from hiersum.ranking.choice import choose_ranker
+from hiersum.ranking.ranker import RANKER_FILES
+from hiersum.types import Cluster
+
+logger = logging.getLogger(__name__)
+
+
+def prepare_clusters(
+    corpora: Sequence[Path],
+    out: Path,
+    config: Config,
+    *,
+    model: Path,
+    kind: str = "auto",
+    skip_bad: bool = False,
+    workers: int = 1,
+) -> PreparedSet:
+    """Prepare clusters into a folder, or go on where a run was interrupted.
+
+    Args:
+        corpora: the clusters.
+        out: the folder; made if need be.
+        config: limits, graphs and the kind of network; the network's own config goes before it.
+        model: the folder with the tokenizer, and perhaps a ranker, and a network to train further.
+        kind: the kind of the corpora.
+        skip_bad: count and skip clusters that cannot be used.
+        workers: how many processes work.
+
+    Raises:
+        InputError: the folder holds something else, or cannot be written to.
+        DataError: a cluster cannot be used, or there is none.
+        CheckpointError: the model folder has no tokenizer that fits.
+    """
+    config = with_network_of(model, config)
+    manifest = _manifest(corpora, model, config)
+    _make_folder(out)
+    with alone_in(out):
+        shards = _claim(out, manifest)
+        if shards is None:
+            logger.warning("%s: is prepared already, with these very settings", out)
+            return PreparedSet.open(out)
+        clusters = _read(corpora, config, kind=kind, skip_bad=skip_bad)
+        parts = _parts(clusters, finished={shard.name for shard in shards})
+        recipe = Recipe(model=model, out=out, config=config, skip_bad=skip_bad)
+        done = in_processes(partial(prepare_part, recipe=recipe), parts, workers=workers)
+        messages: list[str] = []
+        try:
+            _copy_tools(model, out, with_ranker=manifest.ranker is not None)
+            for shard, skipped in tracked(done, "preparing", lambda: _remaining(corpora, shards)):
+                shards.append(shard)
+                messages += skipped
+                manifest.with_shards(shards, complete=False).write(out)
+            manifest.with_shards(shards, complete=True).write(out)
+        except InputError as error:
+            raise InputError(
+                f"{error}; {len(shards)} finished shards stay: run the same command again to go on"
+            ) from error
+    if messages:
+        num_skipped = sum(shard.skipped for shard in shards)
+        logger.warning("clusters skipped: %d, such as: %s", num_skipped, "; ".join(messages[:5]))
+    return PreparedSet.open(out)
+
+
+def describe(prepared: PreparedSet) -> dict[str, Any]:
+    """Say what a prepared set holds, for people."""
+    totals = prepared.manifest.totals
+    num_examples, num_paragraphs = max(totals["examples"], 1), max(totals["paragraphs"], 1)
+    return {
+        "folder": str(prepared.folder),
+        "examples": totals["examples"],
+        "skipped": totals["skipped"],
+        "shards": len(prepared.manifest.shards),
+        "megabytes": round(totals["bytes"] / 1e6, 1),
+        "paragraphs per example": round(totals["paragraphs"] / num_examples, 1),
+        "tokens per paragraph": round(totals["source_tokens"] / num_paragraphs, 1),
+        "tokens per target": round(totals["target_tokens"] / num_examples, 1),
+        "ranker": "similarity" if prepared.manifest.ranker is None else "trained",
+    }
+
+
+def _manifest(corpora: Sequence[Path], model: Path, config: Config) -> Manifest:
+    """Say what is to be prepared from what; no shard is there yet."""
+    tokenizer = tokenizer_of(model, config)
+    ranker = choose_ranker(config.ranker.kind, model, tokenizer)  # refused before any work is done
+    values = config_to_dict(config)
+    names = ("architecture", "profile", "graph_head")
+    return Manifest(
+        config={
+            "data": values["data"],
+            "graph": None if config.model.graph_head is None else values["graph"],
+            "model": {name: values["model"][name] for name in names},
+        },
+        tokenizer=tokenizer.fingerprint,
+        ranker=ranker.fingerprint,
+        sources=[_describe_corpus(path) for path in corpora],
+    )
+
+
+def _describe_corpus(path: Path) -> dict[str, Any]:
+    checksum = hashlib.sha256()
+    for part in corpus_files(path):
+        with open_binary(part) as file:
+            content = hashlib.file_digest(file, "sha256")  # type: ignore[arg-type]
+        checksum.update(f"{part.name} {content.hexdigest()}\n".encode())
+    return {"name": path.name, "checksum": checksum.hexdigest()}
+
+
+def _make_folder(out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be made a folder ({error.strerror})") from error
+
+
+def _claim(out: Path, wanted: Manifest) -> list[Shard] | None:
+    """Write the manifest, or find one that says the same.
+
+    Returns:
+        The shards that are whole; None if nothing is left to do.
+    """
+    if not (out / MANIFEST).exists() and any(out.iterdir()):
+        raise InputError(f"{out}: is not empty; give a new folder for the prepared set")
+    found = Manifest.read(out) if (out / MANIFEST).exists() else wanted
+    if not found.shards:  # nothing would be lost, whatever it was
+        wanted.write(out)
+        return []
+    _check_same(out, found, wanted)
+    for path in out.glob(".*.partial"):  # what killed runs left half written
+        path.unlink()
+    shards = [shard for shard in found.shards if _is_whole(out, shard)]
+    return None if found.complete and len(shards) == len(found.shards) else shards
+
+
+def _is_whole(out: Path, shard: Shard) -> bool:
+    try:
+        read_shard(out, shard)
+    except DataError:
+        logger.warning("%s: is damaged, and made anew", out / shard.name)
+        return False
+    return True
+
+
+def _check_same(out: Path, found: Manifest, wanted: Manifest) -> None:
+    change = "give another folder, or remove this one"
+    for name, value in _flat(wanted.config).items():
+        if (before := _flat(found.config).get(name)) != value:
+            raise InputError(
+                f"{out}: was prepared with {name} = {before}, and now it is {value}; {change}"
+            )
+    for name in ("tokenizer", "ranker"):
+        if getattr(found, name) != getattr(wanted, name):
+            raise InputError(f"{out}: was prepared with another {name}; {change}")
+    if found.sources != wanted.sources:
+        names = ", ".join(str(source["name"]) for source in found.sources[:3])
+        raise InputError(f"{out}: was prepared from other clusters ({names}); {change}")
+
+
+def _flat(config: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        f"{section}.{name}": value
+        for section, values in config.items()
+        for name, value in (values or {}).items()
+    }
+
+
+def _copy_tools(model: Path, out: Path, *, with_ranker: bool) -> None:
+    for name in (TOKENIZER, *(RANKER_FILES if with_ranker else ())):
+        with write_atomically(out / name) as file:
+            file.write((model / name).read_bytes())
+
+
+def _read(
+    corpora: Sequence[Path], config: Config, *, kind: str, skip_bad: bool
+) -> Iterator[tuple[str, Cluster]]:
+    for path in corpora:
+        number, bad = 0, BadRecords(skip=skip_bad)
+        clusters = read_corpus(path, kind, bad=bad, config=config.data)
+        for number, cluster in enumerate(clusters, start=1):
+            yield str(path), cluster
+        report_count(path, number, bad)
+
+
+def _parts(clusters: Iterator[tuple[str, Cluster]], finished: set[str]) -> Iterator[Part]:
+    for number in count():
+        part = Part(number, tuple(islice(clusters, SHARD_CLUSTERS)))
+        if not part.clusters:
+            return
+        if part.name not in finished:
+            yield part
+
+
+def _remaining(corpora: Sequence[Path], shards: Sequence[Shard]) -> int | None:
+    """Return how many shards are still to be made, if that is cheap to tell."""
+    counts = [count_records(path) for path in corpora]
+    if None in counts:
+        return None
+    return -(-sum(filter(None, counts)) // SHARD_CLUSTERS) - len(shards)

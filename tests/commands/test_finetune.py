@@ -1,0 +1,82 @@
+"""Fine-tuning splits, prepares and trains, and what it wrote summarises."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+from networks import TINY
+from support import bridge_texts, small_vocabulary
+
+from hiersum import Summarizer
+from hiersum.commands.finetune import finetune, split
+from hiersum.config import ModelConfig
+from hiersum.data.corpora import write_clusters
+from hiersum.errors import CheckpointError, DataError, InputError
+from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.network import build_network
+from hiersum.training.metrics import read_metrics
+from hiersum.types import Cluster, Document
+
+
+def clusters(number: int) -> list[Cluster]:
+    texts = [text for page in bridge_texts() for text in page.split("\n\n") if len(text) > 80]
+    return [
+        Cluster(
+            "Harbour bridge",
+            (Document("\n\n".join(texts[index % 5 : index % 5 + 4])),),
+            texts[index % 7].split(".")[0] + f", number {index}.",
+            f"c{index}",
+        )
+        for index in range(number)
+    ]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    torch.manual_seed(0)
+    tokenizer = tmp_path / "spm.model"
+    tokenizer.write_bytes(small_vocabulary("paper"))
+    network = build_network(ModelConfig(**{**TINY, "vocab_size": 200}))  # type: ignore[arg-type]
+    return save_pretrained(network, tmp_path / "model", tokenizer=tokenizer)
+
+
+def test_one_line_gives_a_model_that_has_learned(model: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "mine.jsonl"
+    write_clusters(clusters(12), corpus)
+    options = ["training.batch_tokens=500", "training.steps=20", "decoding.max_length=8"]
+    folder = finetune(corpus, tmp_path / "run", model=str(model), overrides=options)
+    lines = list(read_metrics(tmp_path / "run" / "metrics.jsonl"))
+    losses = [line["plain_loss"] for line in lines if "plain_loss" in line]
+    assert losses[-1] < losses[0]
+    assert any("valid_loss" in line for line in lines)
+    summary = Summarizer.from_pretrained(folder).summarize([Path("examples/harbour-bridge")])
+    assert summary.system == "ht"
+    before = (folder / "model.safetensors").read_bytes()
+    again = finetune(corpus, tmp_path / "run", model=str(model), overrides=options)
+    assert (again / "model.safetensors").read_bytes() == before
+
+
+def test_the_split_depends_on_content_alone() -> None:
+    mine = clusters(30)
+    train, valid = split(mine, Path("x"))
+    assert len(valid) == 3
+    assert sorted(train + valid, key=lambda c: c.id) == sorted(mine, key=lambda c: c.id)
+    again = split(mine[::-1], Path("x"))[1]
+    assert {c.id for c in again} == {c.id for c in valid}
+
+
+def test_what_cannot_be_learned_from_is_refused(model: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "mine.jsonl"
+    write_clusters(clusters(1), corpus)
+    with pytest.raises(DataError, match="one cluster is not enough"):
+        finetune(corpus, tmp_path / "run", model=str(model))
+    write_clusters([Cluster("t", (Document("some text"),), None, "c7")], corpus)
+    with pytest.raises(DataError, match="cluster c7 has no summary to learn from"):
+        finetune(corpus, tmp_path / "run", model=str(model))
+    with pytest.raises(InputError, match="--epochs must be more than 0, got nan"):
+        finetune(corpus, tmp_path / "run", model=str(model), epochs=float("nan"))
+    with pytest.raises(CheckpointError, match="no such folder"):
+        finetune(corpus, tmp_path / "run", model="no/such/model")
+    assert not (tmp_path / "run").exists()

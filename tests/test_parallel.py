@@ -53,10 +53,23 @@ from functools import partial
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from test_parallel import say_and_sleep
-from hiersum.parallel import in_processes
+from hiersum.parallel import in_order, in_processes
 if __name__ == "__main__":
     list(in_processes(partial(say_and_sleep, folder=Path({folder!r})), range(2), workers=2))
 """
+
+
+def test_numbered_results_come_in_order_and_no_later_than_they_can() -> None:
+    order = [2, 0, 1, 4, 3]
+    come: list[int] = []
+
+    def numbered() -> Iterator[tuple[int, str]]:
+        for number in order:
+            come.append(number)
+            yield number, str(number)
+
+    seen = [(item, len(come)) for item in in_order(numbered())]
+    assert seen == [("0", 2), ("1", 3), ("2", 3), ("3", 5), ("4", 5)]
 
 
 def say_and_sleep(number: int, folder: Path) -> None:

@@ -33,7 +33,10 @@ def test_differences_are_those_of_the_means(comparison: Comparison) -> None:
 def test_examples_are_where_each_is_furthest_ahead(comparison: Comparison) -> None:
     assert [example.id for example in comparison.examples] == ["a", "d"]
     assert comparison.examples[0].f1[0] == 1
-    assert [run.text for run in comparison.examples[0].marked[0] if run.differs] == ["The", "is open."]
+    assert [run.text for run in comparison.examples[0].marked[0] if run.differs] == [
+        "The",
+        "is open.",
+    ]
 
 
 def test_pairs_on_which_they_are_alike_are_no_examples() -> None:

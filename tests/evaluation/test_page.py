@@ -51,9 +51,7 @@ def assert_page(path: Path) -> str:
 
 def report(*names: str) -> Report:
     references = tuple(f"Bridge {n} is open. {NASTY}" for n in range(8))
-    systems = tuple(
-        tuple(f"Bridge {n} {name}" if n else "" for n in range(8)) for name in names
-    )
+    systems = tuple(tuple(f"Bridge {n} {name}" if n else "" for n in range(8)) for name in names)
     joined = Joined(tuple(f"id<{n}>" for n in range(8)), references, systems, None, 0)
     return evaluate(joined, EvaluationConfig(), names=names)
 

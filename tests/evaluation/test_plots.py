@@ -31,7 +31,9 @@ def test_a_larger_mean_stands_further_right() -> None:
 
 def test_a_histogram_counts_every_pair_once() -> None:
     values = np.array([0.0, 0.01, 0.5, 1.0])
-    titles = [t.text or "" for t in ElementTree.fromstring(histogram(values, label="F1")).iter("title")]
+    titles = [
+        t.text or "" for t in ElementTree.fromstring(histogram(values, label="F1")).iter("title")
+    ]
     assert sum(int(title.rsplit(" ", 1)[1]) for title in titles) == 4
 
 
@@ -60,4 +62,6 @@ def test_values_that_are_all_the_same_are_drawn(value: float) -> None:
     same = Interval(value, value, value)
     ElementTree.fromstring(interval_plot([("x", [same])], label="F1"))
     ElementTree.fromstring(histogram(np.array([value]), label="F1"))
-    ElementTree.fromstring(scatter(np.array([value]), np.array([value]), labels=("x", "y"), ids=["a"]))
+    ElementTree.fromstring(
+        scatter(np.array([value]), np.array([value]), labels=("x", "y"), ids=["a"])
+    )

@@ -17,11 +17,8 @@ import typer
 from hiersum import __version__
 from hiersum.cli.build import build
 from hiersum.cli.convert import convert
-<<<<<<< HEAD
 from hiersum.cli.evaluate import compare, evaluate
-=======
 from hiersum.cli.finetune import finetune
->>>>>>> main
 from hiersum.cli.info import info
 from hiersum.cli.prepare import prepare
 from hiersum.cli.ranker import rank_eval, train_ranker
@@ -42,11 +39,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-<<<<<<< HEAD
-for command in (summarize, info, train, plot, evaluate, compare):
-=======
-for command in (summarize, info, prepare, train, plot, finetune, train_ranker, rank_eval):
->>>>>>> main
+for command in (
+    *(summarize, info, evaluate, compare),
+    *(prepare, train, plot, finetune, train_ranker, rank_eval),
+):
     app.command()(command)
 for name, group in (("build", build), ("convert", convert), ("tokenizer", tokenizer)):
     app.add_typer(group, name=name)

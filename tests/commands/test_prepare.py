@@ -29,6 +29,9 @@ from hiersum.data.shards import PreparedSet
 from hiersum.errors import CheckpointError, DataError, InputError
 from hiersum.model.checkpoint import save_pretrained
 from hiersum.model.network import build_network
+from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.types import Paragraph
 
 
 @pytest.fixture
@@ -64,6 +67,35 @@ def test_every_cluster_becomes_one_example_in_order(
     facts = describe(prepared)
     assert (facts["examples"], facts["shards"], facts["skipped"]) == (len(read), 3, 0)
     assert prepared.tokenizer_path.read_bytes() == (model / "tokenizer.model").read_bytes()
+
+
+def test_a_trained_ranker_in_the_folder_chooses_and_goes_along(tmp_path: Path, model: Path) -> None:
+    articles = write_lines(made_up_articles(5), tmp_path / "few.jsonl")
+    tokenizer = Tokenizer.load(model / "tokenizer.model", "paper")
+    ranker = NeuralRanker(RankerNetwork(RankerShape(vocab_size=200, width=8)), tokenizer)
+    ranker.save(model)
+    prepared = prepare_clusters([articles], tmp_path / "out", Config(), model=model)
+    assert prepared.manifest.ranker == ranker.fingerprint
+    assert [path.name for path in prepared.ranker_paths] == ["ranker.json", "ranker.safetensors"]
+    assert describe(prepared)["ranker"] == "trained"
+    for example, cluster in zip(prepared.read(), read_corpus(articles)):
+        texts = cluster.documents[0].paragraphs or ()
+        scores = ranker.scores(cluster.title, [Paragraph(t, 0, n) for n, t in enumerate(texts)])
+        assert example.scores[1:] == pytest.approx(sorted(scores, reverse=True), abs=1e-3)
+    plain = load_config(None, ["ranker.kind=similarity"])
+    prepared = prepare_clusters([articles], tmp_path / "plain", plain, model=model)
+    assert (prepared.manifest.ranker, prepared.ranker_paths) == (None, ())
+    with pytest.raises(InputError, match="was prepared with another ranker"):
+        prepare_clusters([articles], tmp_path / "plain", Config(), model=model)
+
+
+def test_a_damaged_ranker_is_refused_before_anything_is_written(
+    tmp_path: Path, model: Path, clusters: Path
+) -> None:
+    (model / "ranker.json").write_text("{")
+    with pytest.raises(CheckpointError, match=r"ranker\.json: damaged, not valid JSON"):
+        prepare_clusters([clusters], tmp_path / "out", Config(), model=model)
+    assert not (tmp_path / "out").exists()
 
 
 def test_processes_and_several_files_change_no_byte(

@@ -108,8 +108,14 @@ def describe(prepared: PreparedSet) -> dict[str, Any]:
         "paragraphs per example": round(totals["paragraphs"] / num_examples, 1),
         "tokens per paragraph": round(totals["source_tokens"] / num_paragraphs, 1),
         "tokens per target": round(totals["target_tokens"] / num_examples, 1),
-        "ranker": "similarity" if prepared.manifest.ranker is None else "trained",
+        "ranker": _ranked_by(prepared.manifest),
     }
+
+
+def _ranked_by(manifest: Manifest) -> str:
+    if not manifest.config["ranker"]["is_used"]:
+        return "none"
+    return "similarity" if manifest.ranker is None else "trained"
 
 
 def _manifest(corpora: Sequence[Path], model: Path, config: Config) -> Manifest:
@@ -121,6 +127,7 @@ def _manifest(corpora: Sequence[Path], model: Path, config: Config) -> Manifest:
     return Manifest(
         config={
             "data": values["data"],
+            "ranker": {"is_used": config.ranker.kind != "none"},
             "graph": None if config.model.graph_head is None else values["graph"],
             "model": {name: values["model"][name] for name in names},
         },

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from hiersum.config import Config
@@ -83,6 +83,9 @@ class RankerTrainer:
             vocab_size=tokenizer.size, width=self.config.width, max_tokens=self.config.max_tokens
         )
         self.network = RankerNetwork(self.shape, dropout=self.config.dropout)
+        # Labels are small. From a score of one half, the first steps of Adagrad would push all weights
+        # down together until every unit is saturated.
+        nn.init.constant_(self.network.score.bias, _log_odds(float(examples.labels.mean())))
         self.optimizer = torch.optim.Adagrad(
             self.network.parameters(),
             lr=self.config.learning_rate,
@@ -223,6 +226,11 @@ def validation_loss(network: RankerNetwork, examples: RankerExamples) -> float:
             functional.binary_cross_entropy_with_logits(logits, batch.labels, reduction="sum")
         )
     return total / len(examples)
+
+
+def _log_odds(share: float) -> float:
+    share = min(max(share, 1e-6), 1 - 1e-6)
+    return math.log(share / (1 - share))
 
 
 def _copy(tensors: dict[str, Tensor]) -> dict[str, Tensor]:

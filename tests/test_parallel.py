@@ -6,12 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from hiersum.errors import DataError
-from hiersum.parallel import WorkerError, in_processes
+from hiersum.parallel import WorkerError, in_order, in_processes
 
 
 def square(number: int) -> int:
@@ -53,7 +54,7 @@ from functools import partial
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from test_parallel import say_and_sleep
-from hiersum.parallel import in_order, in_processes
+from hiersum.parallel import in_processes
 if __name__ == "__main__":
     list(in_processes(partial(say_and_sleep, folder=Path({folder!r})), range(2), workers=2))
 """

@@ -15,11 +15,7 @@ class RankerConfig:
     """Which paragraphs are read at all."""
 
     kind: Literal["auto", "similarity", "neural", "none"] = "auto"
-<<<<<<< HEAD
     """By similarity to the title; by the model's ranker; `auto`: that if any; `none`: as they stand."""
-=======
-    """Similarity to the title, the model's trained ranker (`auto`: if it has one), or as they stand."""
->>>>>>> main
     max_paragraphs: int = 500
     """The best paragraphs that an extractive system reads."""
 

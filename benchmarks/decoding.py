@@ -278,7 +278,7 @@ def compare_t5() -> dict[str, Any]:
     """Measure beams and greedy search, one cluster and eight."""
     searches = T5Searches()
     results: dict[str, Any] = {}
-    for num_clusters, rounds in ((1, 5), (8, 2)):
+    for num_clusters, rounds in ((1, 5), (8, 3)):
         torch.manual_seed(num_clusters)
         states_BMD = torch.randn(num_clusters, NUM_SOURCE, 512)
         sizes = {"num_clusters": num_clusters, "num_source": NUM_SOURCE, "num_new": NUM_NEW}

@@ -3,7 +3,10 @@
 `t5`: random weights of flan-t5-small's shape, the same encoder output of 1,024 tokens per cluster,
 128 new tokens forced. `released`: the paper's size in the released profile, 24 x 68 source tokens,
 140 tokens forced, 4 clusters. Beside each: the time in which the bytes of a step could be copied,
-and what a step spends its time on. Seconds are the best of alternating rounds.
+and what a step spends its time on. `compiled`: layers through torch.compile instead.
+
+Systems take turns in rounds, so that other work on the machine falls on all of them; "times faster"
+is the median over rounds, milliseconds are the best round's.
 """
 
 from __future__ import annotations
@@ -12,14 +15,14 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 from cost import peak_growth
-from measure import side_by_side, write_results
+from measure import by_round, side_by_side, times_faster, write_results
 from plain_beam import PlainSearch
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
@@ -27,10 +30,11 @@ from torch.profiler import ProfilerActivity, profile
 from hiersum.config import ModelConfig, SearchConfig
 from hiersum.conversion.t5 import convert_t5
 from hiersum.decoding.beam import beam_search
+from hiersum.decoding.preparation import prepare
 from hiersum.model.batch import Batch
 from hiersum.model.checkpoint import from_pretrained
 from hiersum.model.decoder import Memory
-from hiersum.model.int8 import Int8Linear, quantized
+from hiersum.model.int8 import Int8Linear
 from hiersum.model.network import EncoderDecoder, build_network
 from hiersum.model.spans import Spans
 
@@ -48,9 +52,18 @@ T5_SHAPE = {
     "decoder_start_token_id": 0,
 }
 KINDS = {
-    "linear": ("mm", "linear_dynamic"),
-    "attention": ("attention",),
-    "choice": ("softmax", "topk", "sort"),
+    "linear": (
+        "mkldnn::_linear_pointwise",
+        "quantized::linear_dynamic",
+        "aten::addmm",
+        "aten::mm",
+    ),
+    "attention": (
+        "aten::bmm",
+        "aten::_softmax",
+        "aten::_scaled_dot_product_flash_attention_for_cpu",
+    ),
+    "choice": ("aten::_log_softmax", "aten::topk", "aten::amax"),
 }
 
 
@@ -71,8 +84,8 @@ class T5Searches:
             self.theirs.save_pretrained(folder)
             network = from_pretrained(convert_t5(folder, Path(folder) / "ours", global_layers=1))
         assert isinstance(network, EncoderDecoder)
-        self.ours = network
-        self.int8 = quantized(network)
+        self.ours = prepare(network, SearchConfig())
+        self.int8 = prepare(network, SearchConfig(int8=True))
 
     def systems(
         self, states_BMD: Tensor, beam_size: int
@@ -125,7 +138,9 @@ class ReleasedSearches:
         self.config = SearchConfig(
             beam_size=BEAM_SIZE, min_length=139, max_length=140, stopping="released"
         )
-        self.small = quantized(network)
+        self.fast = prepare(network, SearchConfig())
+        self.small = prepare(network, SearchConfig(int8=True))
+        self.compiled_network = prepare(network, SearchConfig(compile=True))
 
     def usual(self) -> list[tuple[int, ...]]:
         """Copy everything, every step."""
@@ -133,11 +148,15 @@ class ReleasedSearches:
 
     def ours(self) -> list[tuple[int, ...]]:
         """Share the source, store tokens once."""
-        return self._search(self.network)
+        return self._search(self.fast)
 
     def int8(self) -> list[tuple[int, ...]]:
         """The same with eight-bit weights."""
         return self._search(self.small)
+
+    def compiled(self) -> list[tuple[int, ...]]:
+        """The same with compiled layers; the first time takes a minute or more."""
+        return self._search(self.compiled_network)
 
     def _search(self, network: Any) -> list[tuple[int, ...]]:
         found = beam_search(
@@ -149,14 +168,6 @@ class ReleasedSearches:
             end_id=self.network.config.end_id,
         )
         return [best.token_ids for [best] in found]
-
-
-def copy_bandwidth() -> float:
-    """Return bytes read and written per second by a copy that no cache holds."""
-    source = torch.ones(64 << 20)
-    target = torch.empty_like(source)
-    seconds = side_by_side({"copy": lambda: target.copy_(source)}, rounds=10)["copy"]
-    return 2 * source.numel() * source.element_size() / seconds
 
 
 def step_bytes(network: Any, *, num_clusters: int, num_source: int, num_new: int) -> dict[str, int]:
@@ -187,10 +198,9 @@ def time_by_kind(run: Callable[[], object]) -> dict[str, float]:
     total = sum(event.self_cpu_time_total for event in events)
     shares = dict.fromkeys(KINDS, 0.0)
     for event in events:
-        for kind, words in KINDS.items():
-            if any(word in event.key for word in words):
+        for kind, names in KINDS.items():
+            if event.key in names:
                 shares[kind] += event.self_cpu_time_total / total
-                break
     return {**shares, "other operations": 1 - sum(shares.values())}
 
 
@@ -215,28 +225,32 @@ def compare(
     bytes_of: dict[str, dict[str, int]],
     *,
     num_steps: int,
-    bandwidth: float,
-    more_rounds: int,
+    rounds: int,
 ) -> dict[str, Any]:
     """Time systems side by side; the first is what the others are compared with."""
-    found, processor, seconds = {}, {}, {}
-    for name, run in systems.items():
-        start, start_processor = time.perf_counter(), time.process_time()
-        found[name] = run()
-        processor[name] = time.process_time() - start_processor
-        seconds[name] = time.perf_counter() - start
-    again = side_by_side(systems, rounds=more_rounds)
-    seconds = {name: min(once, again[name]) for name, once in seconds.items()}
+    found: dict[str, Any] = {}
+
+    def remember(name: str) -> None:
+        found[name] = systems[name]()
+
+    source = torch.ones(64 << 20)
+    target = torch.empty_like(source)
+    seconds = by_round(
+        {name: partial(remember, name) for name in systems}
+        | {"copy": lambda: target.copy_(source)},
+        rounds=rounds,
+    )
+    best = {name: min(values) for name, values in seconds.items()}
+    bandwidth = 2 * source.numel() * source.element_size() / best["copy"]
     first = next(iter(systems))
     result: dict[str, Any] = {
-        "milliseconds_a_step": {n: round(1e3 * s / num_steps, 2) for n, s in seconds.items()},
-        "processor_milliseconds_a_step": {
-            n: round(1e3 * s / num_steps, 2) for n, s in processor.items()
-        },
-        "times_faster": {n: round(seconds[first] / seconds[n], 2) for n in bytes_of},
+        "rounds": rounds,
+        "milliseconds_a_step": {n: round(1e3 * best[n] / num_steps, 2) for n in systems},
+        "times_faster": {n: times_faster(seconds[first], seconds[n]) for n in bytes_of},
         "same_tokens_as_" + first: {
             n: round(agreement(found[first], found[n]), 4) for n in bytes_of
         },
+        "copy_gigabytes_a_second": round(bandwidth / 1e9, 2),
     }
     for name, parts in bytes_of.items():
         floor = sum(parts.values()) / bandwidth
@@ -244,17 +258,17 @@ def compare(
         result[f"roofline_{name}"] = {
             "megabytes_a_step": {part: round(size / 1e6, 1) for part, size in parts.items()},
             "milliseconds_a_step": round(1e3 * floor, 2),
-            "times_as_long_as_that": round(seconds[name] / num_steps / floor, 2),
+            "times_as_long_as_that": round(best[name] / num_steps / floor, 2),
             "share_of_time": {kind: round(share, 2) for kind, share in shares.items()},
         }
     return result
 
 
-def compare_t5(bandwidth: float) -> dict[str, Any]:
+def compare_t5() -> dict[str, Any]:
     """Measure beams and greedy search, one cluster and eight."""
     searches = T5Searches()
     results: dict[str, Any] = {}
-    for num_clusters, more_rounds in ((1, 1), (8, 0)):
+    for num_clusters, rounds in ((1, 5), (8, 2)):
         torch.manual_seed(num_clusters)
         states_BMD = torch.randn(num_clusters, NUM_SOURCE, 512)
         sizes = {"num_clusters": num_clusters, "num_source": NUM_SOURCE, "num_new": NUM_NEW}
@@ -262,11 +276,7 @@ def compare_t5(bandwidth: float) -> dict[str, Any]:
         for name, beam_size in (("greedy", 1), (f"beam {BEAM_SIZE}", BEAM_SIZE)):
             key = f"{name}, batch {num_clusters}"
             results[key] = compare(
-                searches.systems(states_BMD, beam_size),
-                bytes_of,
-                num_steps=NUM_NEW,
-                bandwidth=bandwidth,
-                more_rounds=more_rounds,
+                searches.systems(states_BMD, beam_size), bytes_of, num_steps=NUM_NEW, rounds=rounds
             )
             print(key, results[key], file=sys.stderr)
     memory = Memory(torch.randn(8 * NUM_SOURCE, 512), Spans((NUM_SOURCE,) * 8))
@@ -274,17 +284,16 @@ def compare_t5(bandwidth: float) -> dict[str, Any]:
     return results
 
 
-def compare_released(bandwidth: float) -> dict[str, Any]:
+def compare_released() -> dict[str, Any]:
     """Measure time and memory against the usual way."""
     searches = ReleasedSearches()
     sizes = {"num_clusters": 4, "num_source": 24 * 68, "num_new": 140}
-    networks = {"ours": searches.network, "int8": searches.small}
+    networks = {"ours": searches.fast, "int8": searches.small}
     result = compare(
         {"usual": searches.usual, "ours": searches.ours, "int8": searches.int8},
         {name: step_bytes(network, **sizes) for name, network in networks.items()},
         num_steps=140,
-        bandwidth=bandwidth,
-        more_rounds=1,
+        rounds=3,
     )
     memory = {name: peak_megabytes(name) for name in ("usual", "ours")}
     result["peak_megabytes"] = {name: round(value) for name, value in memory.items()}
@@ -292,8 +301,20 @@ def compare_released(bandwidth: float) -> dict[str, Any]:
     result["int8_error"] = first_step_error(
         searches.network, searches.small, searches.memory, searches.network.config.begin_id
     )
+    result["compiled"] = compare_compiled(searches)
     print(result, file=sys.stderr)
     return result
+
+
+def compare_compiled(searches: ReleasedSearches) -> dict[str, float]:
+    """Measure what compiling costs once, and what it gives in every search after."""
+    first = side_by_side({"compiled": searches.compiled}, rounds=1)["compiled"]
+    seconds = by_round({"ours": searches.ours, "compiled": searches.compiled}, rounds=5)
+    return {
+        "first_search_seconds": round(first, 1),
+        "milliseconds_a_step": round(1e3 * min(seconds["compiled"]) / 140, 2),
+        "times_faster_than_ours": times_faster(seconds["ours"], seconds["compiled"]),
+    }
 
 
 def peak_megabytes(system: str) -> float:
@@ -304,16 +325,14 @@ def peak_megabytes(system: str) -> float:
 
 def main() -> None:
     """Measure and write the results."""
-    bandwidth = copy_bandwidth()
     load = os.getloadavg()[0]
     results = {
         "torch": torch.__version__,
-        "copy_gigabytes_a_second": round(bandwidth / 1e9, 2),
         "threads": torch.get_num_threads(),
         "omp_wait_policy": os.environ.get("OMP_WAIT_POLICY", "active"),
         "load_before": round(load, 1),
-        "released": compare_released(bandwidth),
-        "t5": compare_t5(bandwidth),
+        "released": compare_released(),
+        "t5": compare_t5(),
         "load_after": round(os.getloadavg()[0], 1),
     }
     write_results("decoding", results)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -20,13 +21,23 @@ RESULTS = Path(__file__).parent / "results"
 
 def side_by_side(systems: dict[str, Callable[[], object]], *, rounds: int = 5) -> dict[str, float]:
     """Return each system's best seconds; rounds alternate, so that noise falls on all alike."""
-    best = dict.fromkeys(systems, float("inf"))
+    return {name: min(seconds) for name, seconds in by_round(systems, rounds=rounds).items()}
+
+
+def by_round(systems: dict[str, Callable[[], object]], *, rounds: int) -> dict[str, list[float]]:
+    """Return each system's seconds in every round; in a round the systems follow one another."""
+    seconds: dict[str, list[float]] = {name: [] for name in systems}
     for _ in range(rounds):
         for name, run in systems.items():
             start = time.perf_counter()
             run()
-            best[name] = min(best[name], time.perf_counter() - start)
-    return best
+            seconds[name].append(time.perf_counter() - start)
+    return seconds
+
+
+def times_faster(slow: list[float], fast: list[float]) -> float:
+    """Return the median over rounds of how many times faster one system was than the other."""
+    return round(median(one / other for one, other in zip(slow, fast, strict=True)), 2)
 
 
 def wikilead_split(split: str) -> Path:

@@ -14,10 +14,12 @@ from support import EXAMPLES, bridge_texts, small_vocabulary
 from hiersum import Cluster, Document, Summarizer, load_config
 from hiersum.abstractive import AbstractiveSystem
 from hiersum.config import ModelConfig
-from hiersum.errors import CheckpointError
+from hiersum.errors import CheckpointError, ConfigError
 from hiersum.model.checkpoint import save_pretrained
 from hiersum.model.network import build_network
-from hiersum.text.tokenizer import train_tokenizer
+from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
+from hiersum.ranking.similarity import SimilarityRanker
+from hiersum.text.tokenizer import Tokenizer, train_tokenizer
 from hiersum.text.words import count_words
 
 SMALL = {
@@ -75,13 +77,21 @@ def test_every_kind_of_network_writes_from_raw_text(tmp_path: Path, kind: str) -
 
 
 def test_eight_bit_weights_are_a_setting(tmp_path: Path) -> None:
-    from hiersum.model.int8 import Int8Output
+    from hiersum.model.int8 import Int8Linear
 
     config = load_config(None, ["decoding.int8=true", "decoding.max_length=20"])
     summarizer = Summarizer.from_pretrained(make_folder("paper ht", tmp_path), config=config)
     assert summarizer.model is not None
-    assert isinstance(summarizer.model.network.output, Int8Output)
+    assert isinstance(summarizer.model.network.output.linear, Int8Linear)
     assert summarizer.summarize([EXAMPLES / "harbour-bridge"], title="Bridge").system == "ht"
+
+
+def test_rules_that_leave_no_way_on_end_the_summary(tmp_path: Path) -> None:
+    """No piece twice, no end before more tokens than there are pieces."""
+    settings = ["decoding.no_repeat_ngram=1", "decoding.min_length=240", "decoding.beam_size=2"]
+    folder = make_folder("paper ht", tmp_path)
+    summarizer = Summarizer.from_pretrained(folder, config=load_config(None, settings))
+    assert summarizer.summarize([EXAMPLES / "harbour-bridge"], max_words=150).text
 
 
 def test_a_t5_with_more_rows_than_pieces_writes_only_pieces(tmp_path: Path) -> None:
@@ -103,10 +113,48 @@ def test_a_model_still_has_the_extractive_systems(tmp_path: Path) -> None:
     assert summarizer.summarize([EXAMPLES / "harbour-bridge"], system="lexrank").text == plain
 
 
+def put_ranker(folder: Path) -> NeuralRanker:
+    """Give a model folder a ranker of random weights."""
+    torch.manual_seed(3)
+    tokenizer = Tokenizer.load(folder / "tokenizer.model", "paper")
+    shape = RankerShape(vocab_size=tokenizer.size, width=8)
+    ranker = NeuralRanker(RankerNetwork(shape), tokenizer)
+    ranker.save(folder)
+    return ranker
+
+
+def test_a_trained_ranker_in_the_folder_decides_what_is_read(tmp_path: Path) -> None:
+    """By all systems of that model, until similarity is asked for."""
+    folder = make_folder("paper ht", tmp_path)
+    ranker = put_ranker(folder)
+    for system in ("ht", "lexrank"):
+        summarizer = Summarizer.from_pretrained(folder, config=SHORT)
+        summary = summarizer.summarize(
+            [EXAMPLES / "harbour-bridge"], title="Harbour bridge", system=system
+        )
+        scores = ranker.scores("Harbour bridge", summary.paragraphs)
+        assert scores == pytest.approx(sorted(scores, reverse=True), abs=1e-3)
+    plain = load_config(None, ["ranker.kind=similarity"])
+    summarizer = Summarizer.from_pretrained(folder, config=plain)
+    assert isinstance(summarizer.ranker, SimilarityRanker)
+
+
+def test_a_ranker_that_is_damaged_or_missing_is_refused(tmp_path: Path) -> None:
+    folder = make_folder("paper ht", tmp_path)
+    neural = load_config(None, ["ranker.kind=neural"])
+    with pytest.raises(CheckpointError, match=r"has no ranker\.json, so no trained ranker"):
+        Summarizer.from_pretrained(folder, config=neural)
+    with pytest.raises(ConfigError, match=r"ranker\.kind is neural, but no model is named"):
+        Summarizer.from_pretrained(config=neural)
+    put_ranker(folder)
+    (folder / "ranker.safetensors").write_bytes(b"")
+    with pytest.raises(CheckpointError, match="damaged, its bytes are not those"):
+        Summarizer.from_pretrained(folder)
+
+
 def test_a_users_graph_reaches_the_network(tmp_path: Path) -> None:
     """The same cluster with another graph gives the network another input."""
     from hiersum.data.example import build_example
-    from hiersum.ranking.similarity import SimilarityRanker
 
     system = AbstractiveSystem.load(make_folder("paper ht with a graph", tmp_path))
     documents = (Document.from_paragraphs(["The bridge is open.", "The ferry is closed."]),)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import subprocess
 import sys
@@ -22,6 +21,7 @@ from hiersum.building.parts import PART_ARTICLES, BuildSettings
 from hiersum.building.targets import TargetRules
 from hiersum.data import corpora
 from hiersum.data.corpora import read_corpus
+from hiersum.data.files import alone_in
 from hiersum.errors import DataError, InputError
 from hiersum.types import Cluster
 
@@ -231,13 +231,14 @@ def test_places_that_cannot_hold_clusters_are_refused(articles: Path, tmp_path: 
 
 
 def test_two_at_work_on_one_folder_are_refused(articles: Path, tmp_path: Path) -> None:
-    work = tmp_path / "out" / ".building"
-    work.mkdir(parents=True)
-    with (work / "lock").open("wb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(InputError, match=r"out: another hiersum is building here; wait until"):
-            build_clusters([articles], tmp_path / "out", BuildSettings())
-    assert build_clusters([articles], tmp_path / "out", BuildSettings())["clusters"]
+    out = tmp_path / "out"
+    out.mkdir()
+    with (
+        alone_in(out),
+        pytest.raises(InputError, match=r"out: another hiersum is at work here; wait until"),
+    ):
+        build_clusters([articles], out, BuildSettings())
+    assert build_clusters([articles], out, BuildSettings())["clusters"]
 
 
 def test_files_without_articles_are_refused(tmp_path: Path) -> None:

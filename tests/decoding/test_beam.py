@@ -237,9 +237,65 @@ def test_reranking_orders_by_the_callers_function(network: Network, sources, sea
         assert all(scores.get(h.token_ids, h.score) == pytest.approx(h.score) for h in hypotheses)
 
 
-def test_a_search_that_may_write_nothing_finds_nothing(search) -> None:
-    """With every piece forbidden there is no hypothesis, and no endless loop."""
-    assert search(build("ht"), [[[5, 6]]], forbidden=range(30)) == [[]]
+@pytest.mark.parametrize("stopping", ["exact", "released"])
+def test_a_search_that_may_write_nothing_writes_nothing(search, stopping: str) -> None:
+    """With every piece forbidden there is one empty summary, and no endless loop."""
+    [[best]] = search(
+        build("ht"), [[[5, 6]]], forbidden=range(30), stopping=stopping, with_attention=True
+    )
+
+    assert (best.token_ids, best.score, best.log_prob) == ((), 0, 0)
+    assert best.attention.shape == (0, 1)
+
+
+@pytest.mark.parametrize("stopping", ["exact", "released"])
+def test_where_nothing_may_follow_what_was_written_stays(
+    network: Network, sources, search, stopping: str
+) -> None:
+    """No piece twice and no end before 40 of 30 pieces: each summary is all of them but the end."""
+    found = search(
+        network,
+        sources,
+        no_repeat_ngram=1,
+        min_length=40,
+        max_length=50,
+        stopping=stopping,
+        with_attention=True,
+    )
+
+    for source, [best] in zip(sources, found, strict=True):
+        assert sorted(best.token_ids) == [token for token in range(30) if token != END]
+        assert best.attention.shape == (29, len(source))
+        batch = Batch.from_ids([source], [[BEGIN, *best.token_ids]])
+        with torch.no_grad():
+            log_probs = network(batch).log_softmax(-1)
+        total = float(log_probs.gather(1, batch.label_Y[:, None]).sum())
+        assert best.log_prob == pytest.approx(total, abs=1e-3)
+
+
+@pytest.mark.parametrize("stopping", ["exact", "released"])
+def test_all_tensors_are_made_where_the_network_is(
+    network: Network, sources, stopping: str
+) -> None:
+    """By default tensors go to a device here that does not mix with the network's."""
+    batch = Batch.from_ids(sources)
+    with torch.no_grad():
+        memory = network.encode(batch)
+    settings = {"beam_size": 3, "max_length": 90, "min_length": 2, "no_repeat_ngram": 3}
+
+    with torch.device("meta"):
+        found = beam_search(
+            network,
+            memory,
+            SearchConfig(**settings, stopping=stopping),
+            num_clusters=len(batch),
+            begin_id=BEGIN,
+            end_id=END,
+            forbidden=[7],
+            paragraph_lengths=batch.paragraph_lengths,
+        )
+
+    assert all(best.attention.device == network.device for [best] in found)
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,23 @@ from hiersum.decoding.preparation import compiled, prepare
 from hiersum.model.batch import Batch
 
 
-def test_without_settings_the_network_is_taken_as_it_is() -> None:
-    network = build("ht")
+@pytest.mark.parametrize("kind", KINDS)
+def test_without_settings_the_same_is_found(kind: str, sources, search) -> None:
+    """Packed weights: same ids, scores to 1e-4, over clusters that leave and room that is made."""
+    network = build(kind)
+    settings = {"beam_size": 3, "num_best": 3, "max_length": 40, "min_length": 30}
+
+    plain = search(network, sources, **settings)
+    fast = search(prepare(network, SearchConfig()), sources, **settings)
+
+    for hypotheses, others in zip(fast, plain):
+        assert [h.token_ids for h in hypotheses] == [h.token_ids for h in others]
+        for one, other in zip(hypotheses, others):
+            assert one.score == pytest.approx(other.score, abs=1e-4)
+
+
+def test_a_network_that_cannot_be_packed_is_taken_as_it_is() -> None:
+    network = build("ht").to(torch.float64)
     assert prepare(network, SearchConfig()) is network
 
 

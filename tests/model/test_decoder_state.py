@@ -28,8 +28,8 @@ def test_source_keys_exist_once_whatever_the_beam(tiny, sources) -> None:
     state = network.start(network.encode(Batch.from_ids(sources)), 20)
 
     for layer in state.layers:
-        for (key, value), cluster in zip(layer.source, sources, strict=True):
-            assert key.shape == value.shape == (1, 4, sum(map(len, cluster)), 4)
+        for source, cluster in zip(layer.sources, sources, strict=True):
+            assert source.key.shape == source.value_HMK.shape == (4, sum(map(len, cluster)), 4)
 
 
 def test_long_hypotheses_that_cross_stay_what_they_are(tiny, sources) -> None:

@@ -3,7 +3,7 @@
     DIR/part-00000.parquet ...     the clusters, in an order that the seed draws
     DIR/report.json                written last: when it is there, the work is done
     DIR/.building/                 while the work lasts:
-        lock  plan.json              who is at work, and on what; another plan is refused
+        plan.json                    what is built from what; another plan is refused
         articles.arrow  index/       the articles, and the search over them
         part-00000.json ...          the tally of each finished part
 
@@ -13,13 +13,11 @@ was killed continues with the parts that have no tally yet, and gives what it wo
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
 from itertools import islice
@@ -31,7 +29,7 @@ from hiersum.building.parts import PART_ARTICLES, BuildSettings, Workplace, buil
 from hiersum.building.report import Tally, report_of
 from hiersum.building.search import build_index
 from hiersum.data.corpora import count_records
-from hiersum.data.files import open_binary, write_atomically
+from hiersum.data.files import alone_in, open_binary, write_atomically
 from hiersum.data.records import BadRecords, parse_json
 from hiersum.errors import DataError, InputError
 from hiersum.parallel import in_processes
@@ -74,7 +72,7 @@ def build_clusters(
     if (finished := _finished_report(place, plan)) is not None:
         return finished
     _make_folder(place)
-    with _alone(place):
+    with alone_in(place.out):
         _claim(place, plan)
         reading = _prepare(place, articles, collection, kind, BadRecords(skip=skip_bad))
         num_parts = -(-reading["targets"] // PART_ARTICLES)
@@ -124,19 +122,6 @@ def _make_folder(place: Workplace) -> None:
         place.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{place.out}: cannot be made a folder ({error.strerror})") from error
-
-
-@contextmanager
-def _alone(place: Workplace) -> Iterator[None]:
-    """Keep others out; the system lifts the lock when a process ends, however it ends."""
-    with place.lock.open("wb") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise InputError(
-                f"{place.out}: another hiersum is building here; wait until it has finished"
-            ) from error
-        yield
 
 
 def _claim(place: Workplace, plan: dict[str, Any]) -> None:

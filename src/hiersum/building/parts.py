@@ -60,10 +60,6 @@ class Workplace:
         return self.out / "report.json"
 
     @property
-    def lock(self) -> Path:
-        return self.folder / "lock"
-
-    @property
     def plan(self) -> Path:
         return self.folder / "plan.json"
 

@@ -6,39 +6,37 @@ that was killed continues with the others, and gives what it would have given.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 from hiersum.commands.counting import report_count
+from hiersum.commands.identity import identify_corpus
+from hiersum.commands.model_folder import tokenizer_of, with_network_of
 from hiersum.config import Config, config_to_dict
-from hiersum.data.corpora import corpus_files, count_records, read_corpus
-from hiersum.data.files import open_binary, write_atomically
+from hiersum.data.corpora import count_records, read_corpus
+from hiersum.data.files import alone_in, write_atomically
 from hiersum.data.preparing import SHARD_CLUSTERS, Part, Recipe, prepare_part
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import (
     MANIFEST,
-    RANKER_FILES,
     TOKENIZER,
     Manifest,
     PreparedSet,
     Shard,
     read_shard,
 )
-from hiersum.errors import CheckpointError, DataError, InputError
+from hiersum.errors import DataError, InputError
 from hiersum.parallel import in_processes
 from hiersum.progress import tracked
-from hiersum.text.tokenizer import Tokenizer
+from hiersum.ranking.choice import choose_ranker
+from hiersum.ranking.ranker import RANKER_FILES
 from hiersum.types import Cluster
 
 logger = logging.getLogger(__name__)
-
-_MODEL_CONFIG = "config.json"
 
 
 def prepare_clusters(
@@ -67,28 +65,30 @@ def prepare_clusters(
         DataError: a cluster cannot be used, or there is none.
         CheckpointError: the model folder has no tokenizer that fits.
     """
-    config = _with_network_of(model, config)
+    config = with_network_of(model, config)
     manifest = _manifest(corpora, model, config)
-    shards = _claim(out, manifest)
-    if shards is None:
-        logger.warning("%s: is prepared already, with these very settings", out)
-        return PreparedSet.open(out)
-    clusters = _read(corpora, config, kind=kind, skip_bad=skip_bad)
-    parts = _parts(clusters, finished={shard.name for shard in shards})
-    recipe = Recipe(model=model, out=out, config=config, skip_bad=skip_bad)
-    messages: list[str] = []
-    try:
-        _copy_tools(model, out)
+    _make_folder(out)
+    with alone_in(out):
+        shards = _claim(out, manifest)
+        if shards is None:
+            logger.warning("%s: is prepared already, with these very settings", out)
+            return PreparedSet.open(out)
+        clusters = _read(corpora, config, kind=kind, skip_bad=skip_bad)
+        parts = _parts(clusters, finished={shard.name for shard in shards})
+        recipe = Recipe(model=model, out=out, config=config, skip_bad=skip_bad)
         done = in_processes(partial(prepare_part, recipe=recipe), parts, workers=workers)
-        for shard, skipped in tracked(done, "preparing", lambda: _remaining(corpora, shards)):
-            shards.append(shard)
-            messages += skipped
-            manifest.with_shards(shards, complete=False).write(out)
-        manifest.with_shards(shards, complete=True).write(out)
-    except InputError as error:
-        raise InputError(
-            f"{error}; {len(shards)} finished shards stay: run the same command again to go on"
-        ) from error
+        messages: list[str] = []
+        try:
+            _copy_tools(model, out, with_ranker=manifest.ranker is not None)
+            for shard, skipped in tracked(done, "preparing", lambda: _remaining(corpora, shards)):
+                shards.append(shard)
+                messages += skipped
+                manifest.with_shards(shards, complete=False).write(out)
+            manifest.with_shards(shards, complete=True).write(out)
+        except InputError as error:
+            raise InputError(
+                f"{error}; {len(shards)} finished shards stay: run the same command again to go on"
+            ) from error
     if messages:
         num_skipped = sum(shard.skipped for shard in shards)
         logger.warning("clusters skipped: %d, such as: %s", num_skipped, "; ".join(messages[:5]))
@@ -108,64 +108,58 @@ def describe(prepared: PreparedSet) -> dict[str, Any]:
         "paragraphs per example": round(totals["paragraphs"] / num_examples, 1),
         "tokens per paragraph": round(totals["source_tokens"] / num_paragraphs, 1),
         "tokens per target": round(totals["target_tokens"] / num_examples, 1),
-        "ranker": "similarity" if prepared.manifest.ranker is None else "trained",
+        "ranker": _ranked_by(prepared.manifest),
     }
 
 
-def _with_network_of(model: Path, config: Config) -> Config:
-    """A network that is trained further says itself how it reads."""
-    if not (model / _MODEL_CONFIG).is_file():
-        return config
-    from hiersum.model.checkpoint import read_config  # with torch, so only when there is a network
-
-    return replace(config, model=read_config(model))
+def _ranked_by(manifest: Manifest) -> str:
+    if not manifest.config["ranker"]["is_used"]:
+        return "none"
+    return "similarity" if manifest.ranker is None else "trained"
 
 
 def _manifest(corpora: Sequence[Path], model: Path, config: Config) -> Manifest:
     """Say what is to be prepared from what; no shard is there yet."""
-    path = model / TOKENIZER
-    if not path.is_file():
-        raise CheckpointError(
-            f"{model}: has no {TOKENIZER}; make one with: hiersum tokenizer train CLUSTERS --out {model}"
-        )
+    tokenizer = tokenizer_of(model, config)
+    ranker = choose_ranker(config.ranker.kind, model, tokenizer)  # refused before any work is done
     values = config_to_dict(config)
     names = ("architecture", "profile", "graph_head")
     return Manifest(
         config={
             "data": values["data"],
+            "ranker": {"is_used": config.ranker.kind != "none"},
             "graph": None if config.model.graph_head is None else values["graph"],
             "model": {name: values["model"][name] for name in names},
         },
-        tokenizer=Tokenizer.load(path, config.model.profile).fingerprint,
-        ranker=None,
-        sources=[_describe_corpus(path) for path in corpora],
+        tokenizer=tokenizer.fingerprint,
+        ranker=ranker.fingerprint,
+        sources=[identify_corpus(path) for path in corpora],
     )
 
 
-def _describe_corpus(path: Path) -> dict[str, Any]:
-    checksum = hashlib.sha256()
-    for part in corpus_files(path):
-        with open_binary(part) as file:
-            content = hashlib.file_digest(file, "sha256")  # type: ignore[arg-type]
-        checksum.update(f"{part.name} {content.hexdigest()}\n".encode())
-    return {"name": path.name, "checksum": checksum.hexdigest()}
-
-
-def _claim(out: Path, wanted: Manifest) -> list[Shard] | None:
-    """Make the folder ours; return its shards that are whole, or None if nothing is left to do."""
+def _make_folder(out: Path) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{out}: cannot be made a folder ({error.strerror})") from error
-    if not (out / MANIFEST).exists():
-        if any(out.iterdir()):
-            raise InputError(f"{out}: is not empty; give a new folder for the prepared set")
+
+
+def _claim(out: Path, wanted: Manifest) -> list[Shard] | None:
+    """Write the manifest, or find one that says the same.
+
+    Returns:
+        The shards that are whole; None if nothing is left to do.
+    """
+    left_half = set(out.glob(".*.partial"))  # by runs that were killed
+    if not (out / MANIFEST).exists() and not left_half.issuperset(out.iterdir()):
+        raise InputError(f"{out}: is not empty; give a new folder for the prepared set")
+    for path in left_half:
+        path.unlink()
+    found = Manifest.read(out) if (out / MANIFEST).exists() else wanted
+    if not found.shards:  # nothing would be lost, whatever it was
         wanted.write(out)
         return []
-    found = Manifest.read(out)
     _check_same(out, found, wanted)
-    for path in out.glob(".*.partial"):  # what killed runs left half written
-        path.unlink()
     shards = [shard for shard in found.shards if _is_whole(out, shard)]
     return None if found.complete and len(shards) == len(found.shards) else shards
 
@@ -173,8 +167,8 @@ def _claim(out: Path, wanted: Manifest) -> list[Shard] | None:
 def _is_whole(out: Path, shard: Shard) -> bool:
     try:
         read_shard(out, shard)
-    except DataError as error:
-        logger.warning("%s", error)
+    except DataError:
+        logger.warning("%s: is damaged, and made anew", out / shard.name)
         return False
     return True
 
@@ -202,11 +196,10 @@ def _flat(config: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _copy_tools(model: Path, out: Path) -> None:
-    for name in (TOKENIZER, *RANKER_FILES):
-        if (model / name).is_file():
-            with write_atomically(out / name) as file:
-                file.write((model / name).read_bytes())
+def _copy_tools(model: Path, out: Path, *, with_ranker: bool) -> None:
+    for name in (TOKENIZER, *(RANKER_FILES if with_ranker else ())):
+        with write_atomically(out / name) as file:
+            file.write((model / name).read_bytes())
 
 
 def _read(

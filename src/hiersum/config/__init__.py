@@ -1,5 +1,6 @@
 """Settings: one frozen dataclass per section, each in a file of its own, and the loader of them all."""
 
+from hiersum.config.evaluation import EvaluationConfig
 from hiersum.config.extractive import ExtractiveConfig
 from hiersum.config.loader import (
     Config,
@@ -9,7 +10,7 @@ from hiersum.config.loader import (
     load_config,
 )
 from hiersum.config.model import ModelConfig, model_preset
-from hiersum.config.ranker import RankerConfig
+from hiersum.config.ranker import RankerConfig, RankerTrainingConfig
 from hiersum.config.reading import DataConfig, GraphConfig
 from hiersum.config.search import SearchConfig
 from hiersum.config.training import TrainingConfig
@@ -17,10 +18,12 @@ from hiersum.config.training import TrainingConfig
 __all__ = [
     "Config",
     "DataConfig",
+    "EvaluationConfig",
     "ExtractiveConfig",
     "GraphConfig",
     "ModelConfig",
     "RankerConfig",
+    "RankerTrainingConfig",
     "SearchConfig",
     "TrainingConfig",
     "config_from_dict",

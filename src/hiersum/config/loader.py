@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from hiersum.config.evaluation import EvaluationConfig
 from hiersum.config.extractive import ExtractiveConfig
 from hiersum.config.model import ModelConfig
-from hiersum.config.ranker import RankerConfig
+from hiersum.config.ranker import RankerConfig, RankerTrainingConfig
 from hiersum.config.reading import DataConfig, GraphConfig
 from hiersum.config.search import SearchConfig
 from hiersum.config.training import TrainingConfig
@@ -38,7 +39,9 @@ class Config:
     extractive: ExtractiveConfig = field(default_factory=ExtractiveConfig)
     model: ModelConfig = field(default_factory=ModelConfig)
     training: TrainingConfig = field(default_factory=TrainingConfig)
+    ranker_training: RankerTrainingConfig = field(default_factory=RankerTrainingConfig)
     decoding: SearchConfig = field(default_factory=SearchConfig)
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
 
 
 def load_config(path: Path | str | None = None, overrides: Iterable[str] = ()) -> Config:

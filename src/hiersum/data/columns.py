@@ -31,7 +31,8 @@ class Rows:
         """Return the rows of all parts, one after another."""
         import pyarrow as pa
 
-        return cls(pa.concat_tables([part.table for part in parts]).combine_chunks())
+        tables = [_schema().empty_table(), *(part.table for part in parts)]
+        return cls(pa.concat_tables(tables).combine_chunks())
 
     def __len__(self) -> int:
         return int(self.table.num_rows)

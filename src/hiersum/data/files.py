@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import os
 import zlib
@@ -137,3 +138,23 @@ def write_atomically(path: Path) -> Iterator[IO[bytes]]:
     finally:
         if not is_special:
             temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Keep other processes out of a folder; the system lifts this when ours ends, however it ends.
+
+    Raises:
+        InputError: another process is at work there.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise InputError(
+                f"{folder}: another hiersum is at work here; wait until it has finished"
+            ) from error
+        yield
+    finally:
+        os.close(descriptor)

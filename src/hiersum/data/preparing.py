@@ -12,8 +12,8 @@ from hiersum.data.example import InputForm, build_example, encode_target
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import TOKENIZER, Shard, write_shard
 from hiersum.errors import DataError, InputError
+from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker
-from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.duplicates import is_clone
 from hiersum.text.paragraphs import split_document
 from hiersum.text.sentences import split_sentences
@@ -124,4 +124,5 @@ def _tools(recipe: Recipe) -> tuple[InputForm, Ranker]:
     """Load what all parts need, once per process."""
     model = recipe.config.model
     tokenizer = Tokenizer.load(recipe.model / TOKENIZER, model.profile)
-    return InputForm.of(model, tokenizer, recipe.config), SimilarityRanker()
+    ranker = choose_ranker(recipe.config.ranker.kind, recipe.model, tokenizer)
+    return InputForm.of(model, tokenizer, recipe.config), ranker

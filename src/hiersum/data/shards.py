@@ -22,11 +22,11 @@ from typing import Any
 from hiersum.data.columns import Rows, from_bytes, to_bytes
 from hiersum.data.files import write_atomically
 from hiersum.errors import DataError
+from hiersum.ranking.ranker import RANKER_FILES
 from hiersum.types import Example
 
 FORMAT = 1
 MANIFEST, TOKENIZER = "manifest.json", "tokenizer.model"
-RANKER_FILES = ("ranker.json", "ranker.safetensors")
 _ANEW = "run the same hiersum prepare again to make it anew"
 
 

@@ -104,7 +104,7 @@ class BatchStream:
         place = self._start
         while self._epochs is None or place.epoch < self._epochs:
             rows = self._read_window(place)
-            batches = self._arrange(rows, place)
+            batches = self._arrange(rows, place) if len(rows) else []
             if place.batch >= len(batches):
                 raise DataError(
                     f"{self._prepared.folder}: cannot continue at {place}, which is of another set "

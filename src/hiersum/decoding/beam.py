@@ -23,6 +23,7 @@ from torch import Tensor
 
 from hiersum.config import SearchConfig
 from hiersum.decoding.attention_trail import AttentionTrail
+from hiersum.decoding.choice import best
 from hiersum.decoding.constraints import (
     Constraint,
     ForbiddenTokens,
@@ -46,6 +47,10 @@ class State(Protocol):
 class Network(Protocol):
     """The part of a network that search uses."""
 
+    @property
+    def device(self) -> torch.device:
+        """Where its weights are, and what it is given must be."""
+
     def start(self, memory: Any, num_beams: int, with_attention: bool = False) -> Any:
         """Begin `num_beams` summaries of each cluster of the memory."""
 
@@ -58,7 +63,8 @@ class Hypothesis:
     """A finished summary."""
 
     token_ids: tuple[int, ...]
-    """From the first token on; the end token is the last, unless the length ran out before it."""
+    """From the first token on; the end token is the last, unless the length ran out before it or
+    the rules allowed no further token."""
     score: float
     """Log-probability divided by the length penalty."""
     log_prob: float
@@ -103,18 +109,20 @@ def beam_search(
         rerank: a new score for hypothesis h of cluster c, by which all finished ones are ordered.
 
     Returns:
-        For each cluster its best hypotheses, best first: `num_best` of them, or as many as there are.
+        For each cluster its best hypotheses, best first: `num_best` of them, or as many as there
+        are, which is at least one.
     """
     search = _Search(
         config,
         num_clusters=num_clusters,
         begin_id=begin_id,
         end_id=end_id,
+        device=network.device,
         num_best=config.beam_size if rerank is not None else num_best,
         constraints=[
             MinimumLength(config.min_length, end_id),
             *([NoRepeatedNgrams(config.no_repeat_ngram)] if config.no_repeat_ngram else []),
-            *([ForbiddenTokens(forbidden)] if forbidden else []),
+            *([ForbiddenTokens(forbidden, network.device)] if forbidden else []),
             *constraints,
         ],
     )
@@ -157,6 +165,7 @@ class _Search:
         num_clusters: int,
         begin_id: int,
         end_id: int,
+        device: torch.device,
         num_best: int,
         constraints: Sequence[Constraint],
     ) -> None:
@@ -167,8 +176,9 @@ class _Search:
         self.finished: list[list[Hypothesis]] = [[] for _ in range(num_clusters)]
         self.clusters = list(range(num_clusters))
         """The clusters that rows of the tensors belong to."""
-        self.tokens_BNS = torch.full((num_clusters, config.beam_size, 1), begin_id)
-        self.log_prob_BN = torch.full((num_clusters, config.beam_size), -torch.inf)
+        beams = (num_clusters, config.beam_size)
+        self.tokens_BNS = torch.full((*beams, 1), begin_id, device=device)
+        self.log_prob_BN = torch.full(beams, -torch.inf, device=device)
         self.log_prob_BN[:, 0] = 0  # all hypotheses are the same at first: only one may branch
         self.done = [False] * num_clusters
 
@@ -178,9 +188,10 @@ class _Search:
             constraint(self.tokens_BNS, log_probs_BNV)
         extend = self._extend_exactly if self.config.stopping == "exact" else self._extend_released
         live = extend(log_probs_BNV, trail)
-        rows_B1 = torch.arange(len(self.clusters))[:, None]
+        self._end_dead_ends(live.log_prob_BW[:, 0].tolist(), trail)
+        parents_BNS = live.parents_BW[:, :, None].expand_as(self.tokens_BNS)
         self.tokens_BNS = torch.cat(
-            [self.tokens_BNS[rows_B1, live.parents_BW], live.token_BW[:, :, None]], dim=2
+            [self.tokens_BNS.gather(1, parents_BNS), live.token_BW[:, :, None]], dim=2
         )
         self.log_prob_BN = live.log_prob_BW
         if trail is not None:
@@ -213,15 +224,15 @@ class _Search:
         vocab_size = log_probs_BNV.size(2)
         total_BNV = log_probs_BNV.add_(self.log_prob_BN[:, :, None])
         width = min(width, self.config.beam_size * vocab_size)
-        log_prob_BW, flat_BW = total_BNV.flatten(1).topk(width)
+        log_prob_BW, flat_BW = best(total_BNV.flatten(1), width)
         return _Candidates(log_prob_BW, flat_BW // vocab_size, flat_BW % vocab_size)
 
     def _extend_released(self, log_probs_BNV: Tensor, trail: AttentionTrail | None) -> _Candidates:
         candidates = self._candidates(log_probs_BNV, self.config.beam_size)
         ended_BN = candidates.token_BW == self.end_id
         is_last = self.tokens_BNS.size(2) == self.config.max_length
-        self.done = (ended_BN[:, 0] | is_last).tolist()
-        is_done_B1 = torch.tensor(self.done)[:, None]
+        is_done_B1 = ended_BN[:, :1] | is_last
+        self.done = is_done_B1[:, 0].tolist()
         self._file(candidates, ended_BN | is_done_B1, trail)
         return candidates
 
@@ -231,7 +242,9 @@ class _Search:
         candidates = self._candidates(log_probs_BNV, 2 * beam_size)
         ended_BW = candidates.token_BW == self.end_id
         # One that ends must be among the best `beam_size`, as it must to go on.
-        self._file(candidates, ended_BW & (torch.arange(ended_BW.size(1)) < beam_size), trail)
+        is_among_best_BW = torch.ones_like(ended_BW)
+        is_among_best_BW[:, beam_size:] = False
+        self._file(candidates, ended_BW & is_among_best_BW, trail)
         # A stable sort puts those that go on first, still in order of probability.
         places_BN = ended_BW.long().sort(dim=1, stable=True).indices[:, :beam_size]
         live = candidates.take(places_BN)
@@ -253,30 +266,42 @@ class _Search:
         done = []
         for cluster, log_prob in zip(self.clusters, best_live):
             scores = sorted((h.score for h in self.finished[cluster]), reverse=True)
-            is_beaten = (
+            done.append(
                 len(scores) >= self.num_best and scores[self.num_best - 1] >= log_prob / penalty
             )
-            done.append(log_prob == -torch.inf or is_beaten)
         return done
 
     def _file(
         self, candidates: _Candidates, which_BW: Tensor, trail: AttentionTrail | None
     ) -> None:
         """Keep the marked candidates as finished hypotheses of their clusters."""
-        length = self.tokens_BNS.size(2)  # with the new token, without the begin token
-        penalty = length_penalty(length, self.config.length_penalty)
         which_BW = which_BW & (candidates.log_prob_BW > -torch.inf)
         for row, place in which_BW.nonzero().tolist():
             parent = int(candidates.parents_BW[row, place])
-            log_prob = float(candidates.log_prob_BW[row, place])
-            written = self.tokens_BNS[row, parent, 1:].tolist()
+            token_ids = (*self._written(row, parent), int(candidates.token_BW[row, place]))
+            attention = None if trail is None else trail.back_from(self.clusters[row], parent)
+            self._finish(row, token_ids, float(candidates.log_prob_BW[row, place]), attention)
+
+    def _end_dead_ends(self, best_live: Sequence[float], trail: AttentionTrail | None) -> None:
+        """Where nothing may follow and nothing is finished, what was written so far is the result."""
+        for row, best_log_prob in enumerate(best_live):
+            if best_log_prob > -torch.inf:
+                continue
+            self.done[row] = True
             cluster = self.clusters[row]
-            attention = None if trail is None else trail.back_from(cluster, parent)
-            self.finished[cluster].append(
-                Hypothesis(
-                    (*written, int(candidates.token_BW[row, place])),
-                    log_prob / penalty,
-                    log_prob,
-                    attention,
-                )
-            )
+            if self.finished[cluster]:
+                continue
+            for hypothesis, log_prob in enumerate(self.log_prob_BN[row].tolist()):
+                if log_prob > -torch.inf:
+                    # The last look was for a token that may not be.
+                    attention = None if trail is None else trail.back_from(cluster, hypothesis)[:-1]
+                    self._finish(row, self._written(row, hypothesis), log_prob, attention)
+
+    def _written(self, row: int, hypothesis: int) -> tuple[int, ...]:
+        return tuple(self.tokens_BNS[row, hypothesis, 1:].tolist())
+
+    def _finish(
+        self, row: int, token_ids: tuple[int, ...], log_prob: float, attention: Tensor | None
+    ) -> None:
+        score = log_prob / length_penalty(len(token_ids), self.config.length_penalty)
+        self.finished[self.clusters[row]].append(Hypothesis(token_ids, score, log_prob, attention))

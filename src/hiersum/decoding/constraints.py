@@ -39,11 +39,11 @@ class MinimumLength:
 class ForbiddenTokens:
     """Tokens that may never be written."""
 
-    def __init__(self, token_ids: Iterable[int]) -> None:
-        self.token_ids = torch.tensor(sorted(set(token_ids)), dtype=torch.long)
+    def __init__(self, token_ids: Iterable[int], device: torch.device | None = None) -> None:
+        self.token_ids = torch.tensor(sorted(set(token_ids)), dtype=torch.long, device=device)
 
     def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor) -> None:
-        log_probs_BNV[:, :, self.token_ids.to(log_probs_BNV.device)] = -torch.inf
+        log_probs_BNV.index_fill_(2, self.token_ids, -torch.inf)
 
 
 class NoRepeatedNgrams:

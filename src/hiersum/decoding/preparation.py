@@ -1,8 +1,6 @@
-"""What is done to a network once, before it searches: eight-bit weights, compiled layers."""
+"""What is done to a network once, before it searches: packed or eight-bit weights, compiled layers."""
 
 from __future__ import annotations
-
-import copy
 
 import torch
 
@@ -10,16 +8,20 @@ from hiersum.config import SearchConfig
 from hiersum.model.decoder import DecoderLayer
 from hiersum.model.int8 import quantized
 from hiersum.model.network import EncoderDecoder, Network
+from hiersum.model.packed import can_pack, packed
+from hiersum.model.rewritten import copy_modules
 
 
 def prepare(network: Network, config: SearchConfig) -> Network:
     """Return the network that `config` wants to search with; the given one stays as it is.
 
-    Do this once and search often: eight-bit weights take about a second to pack, compiled layers a
-    minute or more in the first steps.
+    Do this once and search often: weights take up to a second to pack, compiled layers a minute or
+    more in the first steps.
     """
     if config.int8:
         network = quantized(network)
+    elif not config.compile and can_pack(network):  # the compiler brings products of its own
+        network = packed(network)
     return compiled(network) if config.compile else network
 
 
@@ -30,9 +32,7 @@ def compiled(network: Network) -> Network:
     """
     if not isinstance(network, EncoderDecoder):
         return network
-    # A copy of every module, so that the given one keeps its own step; tensors are shared.
-    tensors = [*network.parameters(), *network.buffers()]
-    fast = copy.deepcopy(network, {id(tensor): tensor for tensor in tensors})
+    fast = copy_modules(network)  # so that the given one keeps its own step
     for layer in fast.decoder.layers:
         assert isinstance(layer, DecoderLayer)
         layer.step = torch.compile(layer.step, dynamic=True)  # type: ignore[method-assign]

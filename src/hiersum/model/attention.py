@@ -91,8 +91,7 @@ class MultiHeadAttention(nn.Module):
     ) -> Tensor:
         """Attend within each sequence."""
         states_RD = self.drop_inputs(states_RD)
-        query_RHK = self.project_query(states_RD)
-        key_RHK, value_RHK = self.project_memory(states_RD)
+        query_RHK, key_RHK, value_RHK = self.project_all(states_RD)
         mixed_RHK = attend(
             query_RHK,
             key_RHK,
@@ -144,6 +143,10 @@ class MultiHeadAttention(nn.Module):
     def project_memory(self, states_RD: Tensor) -> tuple[Tensor, Tensor]:
         """Return key_RHK and value_RHK."""
         return self._heads(self.key(states_RD)), self._heads(self.value(states_RD))
+
+    def project_all(self, states_RD: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return query_RHK, key_RHK and value_RHK, for attention of states to themselves."""
+        return self.project_query(states_RD), *self.project_memory(states_RD)
 
     def merge(self, mixed_RHK: Tensor) -> Tensor:
         """Join the heads and project them back to the model's width."""

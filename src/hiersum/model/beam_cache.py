@@ -119,13 +119,12 @@ class CompressedState:
         self.attention = []
         for cluster, length in enumerate(self.source_lengths):
             num_covered = length // compression * compression
-            total_NM = torch.zeros(self.num_beams, length)
+            total_NM = slot_weights[0][cluster].new_zeros(self.num_beams, length)
             for layer in slot_weights:
                 # The first slot is the one of zeros; those after the source's are the summary's
                 # own.
                 weights_NC = layer[cluster].mean(0)[:, 1 : 1 + num_covered // compression]
-                spread_NM = weights_NC.repeat_interleave(compression, dim=1).to(total_NM.device)
-                total_NM[:, :num_covered] += spread_NM
+                total_NM[:, :num_covered] += weights_NC.repeat_interleave(compression, dim=1)
             # A source too short for a slot is looked at evenly.
             total_NM += 1e-12
             self.attention.append(total_NM / total_NM.sum(1, keepdim=True))

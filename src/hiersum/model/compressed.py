@@ -212,6 +212,11 @@ class CompressedDecoder(nn.Module):
         self.output = output
         self.dropout = dropout
 
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.words.weight.device
+
     def encode(self, batch: Batch) -> CompressedMemory:
         """Read the sources of a batch."""
         caches: list[list[BeamCache]] = [[] for _ in self.layers]

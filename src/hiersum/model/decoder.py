@@ -18,6 +18,7 @@ from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.decoder_state import DecoderState, LayerCache
 from hiersum.model.dropout import Dropout, drop
 from hiersum.model.layers import FeedForward, RelativeBias, Residual, sinusoid
+from hiersum.model.source_cache import SourceCache
 from hiersum.model.spans import Spans
 
 
@@ -80,14 +81,14 @@ class DecoderLayer(nn.Module):
 
     def step(
         self, states_BND: Tensor, cache: LayerCache, num_stored: int, mask_BHNX: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
-        """Return the states after one token each, and the query_BNHK that looked at the source."""
-        asked: list[Tensor] = []
+    ) -> tuple[Tensor, list[Tensor]]:
+        """Return the states after one token each, and weights_HNM per cluster if they are wanted."""
+        weights: list[Tensor] = []
 
         def look_back(x_BND: Tensor) -> Tensor:
             attention = self.self_attention
-            query_BNHK = attention.project_query(x_BND)
-            key_BHXK, value_BHXK = cache.append(*attention.project_memory(x_BND), num_stored)
+            query_BNHK, key_BNHK, value_BNHK = attention.project_all(x_BND)
+            key_BHXK, value_BHXK = cache.append(key_BNHK, value_BNHK, num_stored)
             mixed_BHNK = F.scaled_dot_product_attention(
                 query_BNHK.transpose(1, 2),
                 key_BHXK,
@@ -99,21 +100,19 @@ class DecoderLayer(nn.Module):
 
         def look_at_source(x_BND: Tensor) -> Tensor:
             attention = self.source_attention
-            query_BNHK = attention.project_query(x_BND)
-            asked.append(query_BNHK)
-            mixed = [
-                # (N, H, K) -> (1, H, N, K): all hypotheses of a cluster read one copy of its
-                # source.
-                F.scaled_dot_product_attention(
-                    query_NHK.transpose(0, 1)[None], key, value, scale=attention.scale
-                )
-                for query_NHK, (key, value) in zip(query_BNHK, cache.source, strict=True)
-            ]
-            return attention.merge(torch.cat(mixed).transpose(1, 2))
+            mixed = []
+            for query_NHK, source in zip(
+                attention.project_query(x_BND), cache.sources, strict=True
+            ):
+                mixed_NHK, weights_HNM = source.attend(query_NHK, attention.scale)
+                mixed.append(mixed_NHK)
+                if weights_HNM is not None:
+                    weights.append(weights_HNM)
+            return attention.merge(torch.stack(mixed))
 
         states_BND = self.self_residual(states_BND, look_back)
         states_BND = self.source_residual(states_BND, look_at_source)
-        return self.feed_forward_residual(states_BND, self.feed_forward), asked[0]
+        return self.feed_forward_residual(states_BND, self.feed_forward), weights
 
 
 class Decoder(nn.Module):
@@ -165,15 +164,13 @@ class Decoder(nn.Module):
         for layer in self.layers:
             assert isinstance(layer, DecoderLayer)
             key_RHK, value_RHK = layer.source_attention.project_memory(memory.states_RD)
-            pairs = zip(memory.sources.split(key_RHK), memory.sources.split(value_RHK))
-            heads = (2, len(memory.sources.lengths), key_RHK.size(1), 0, key_RHK.size(2))
-            caches.append(
-                LayerCache(
-                    source=[(_by_head(key), _by_head(value)) for key, value in pairs],
-                    written_2BHXK=key_RHK.new_empty(heads),
-                )
-            )
-        return DecoderState(caches, num_beams, with_attention)
+            sources = [
+                SourceCache(key, value, num_beams=num_beams, with_weights=with_attention)
+                for key, value in zip(*map(memory.sources.split, (key_RHK, value_RHK)))
+            ]
+            heads = (2, len(sources), key_RHK.size(1), 0, key_RHK.size(2))
+            caches.append(LayerCache(sources, written_2BHXK=key_RHK.new_empty(heads)))
+        return DecoderState(caches, num_beams)
 
     def step(self, words_BND: Tensor, state: DecoderState) -> Tensor:
         """Return states_BND after one more token of each hypothesis."""
@@ -189,21 +186,10 @@ class Decoder(nn.Module):
         weights: list[list[Tensor]] = []
         for layer, cache in zip(self.layers, state.layers, strict=True):
             assert isinstance(layer, DecoderLayer)
-            states_BND, query_BNHK = layer.step(states_BND, cache, state.num_stored, mask_BHNX)
-            if state.with_attention:
-                weights.append(_source_weights(query_BNHK, cache, layer.source_attention.scale))
+            states_BND, of_layer = layer.step(states_BND, cache, state.num_stored, mask_BHNX)
+            weights.append(of_layer)
         state.attention = mean_weights(weights)
         return states_BND if self.final_norm is None else self.final_norm(states_BND)
-
-
-def _by_head(rows_MHK: Tensor) -> Tensor:
-    # (M, H, K) -> (1, H, M, K), each head's rows together in storage
-    return rows_MHK.transpose(0, 1)[None].contiguous()
-
-
-def _source_weights(query_BNHK: Tensor, cache: LayerCache, scale: float) -> list[Tensor]:
-    pairs = zip(query_BNHK, cache.source, strict=True)
-    return [(torch.einsum("nhk,hmk->hnm", q, k[0]) * scale).softmax(-1) for q, (k, _) in pairs]
 
 
 def mean_weights(weights: list[list[Tensor]]) -> list[Tensor]:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from hiersum.model.source_cache import SourceCache
+
 FIRST_CAPACITY = 64
 
 
@@ -21,8 +23,8 @@ FIRST_CAPACITY = 64
 class LayerCache:
     """Keys and values that one decoder layer attends to."""
 
-    source: list[tuple[Tensor, Tensor]]
-    """Per cluster, key_1HMK and value_1HMK of its source."""
+    sources: list[SourceCache]
+    """One per cluster."""
     written_2BHXK: Tensor
     """Keys, then values, of the stored tokens."""
 
@@ -38,11 +40,10 @@ class LayerCache:
 class DecoderState:
     """Hypotheses half written: B clusters with N hypotheses each. `step` writes into it."""
 
-    def __init__(self, layers: list[LayerCache], num_beams: int, with_attention: bool) -> None:
+    def __init__(self, layers: list[LayerCache], num_beams: int) -> None:
         self.layers = layers
         self.num_beams = num_beams
         self.length = 0
-        self.with_attention = with_attention
         self.attention: list[Tensor] = []
         """After a step, if asked for: weights_NM of source tokens per cluster; rows sum to 1."""
         device = layers[0].written_2BHXK.device
@@ -95,7 +96,7 @@ class DecoderState:
         self.is_own_BNX = self.is_own_BNX[index]
         self.place_BX = self.place_BX[index]
         for layer in self.layers:
-            layer.source = [layer.source[cluster] for cluster in clusters]
+            layer.sources = [layer.sources[cluster] for cluster in clusters]
             layer.written_2BHXK = layer.written_2BHXK[:, index]
 
     def _make_room(self) -> None:

@@ -2,22 +2,19 @@
 
 A weight is an integer times a scale per output channel; activations become integers as they come,
 with one scale for all rows of a step. The products are then sums of integers, in a quarter of the
-bytes. What reads the source once (encoder, source keys and values) stays as it is.
+bytes. Source keys and values stay as they are.
 """
 
 from __future__ import annotations
 
-import copy
 import warnings
 
 import torch
 from torch import Tensor, nn
 
 from hiersum.errors import ConfigError
-from hiersum.model.compressed import CompressedDecoder
-from hiersum.model.decoder import DecoderLayer
-from hiersum.model.layers import Output
-from hiersum.model.network import EncoderDecoder, Network
+from hiersum.model.network import Network
+from hiersum.model.rewritten import rewritten
 from hiersum.model.storage import quantize
 
 
@@ -42,20 +39,6 @@ class Int8Linear(nn.Module):
         return result
 
 
-class Int8Output(Output):
-    """Scores of all pieces, from integers."""
-
-    def __init__(self, output: Output, embedding_VD: Tensor) -> None:
-        nn.Module.__init__(self)
-        self.scale = output.scale
-        weight_VD = embedding_VD if output.weight is None else output.weight
-        self.linear = Int8Linear(weight_VD * output.scale, output.bias)
-
-    def forward(self, states: Tensor, embedding_VD: Tensor) -> Tensor:
-        result: Tensor = self.linear(states)
-        return result
-
-
 def quantized(network: Network) -> Network:
     """Return a network for search that shares what reads the source and writes in eight bits.
 
@@ -64,37 +47,4 @@ def quantized(network: Network) -> Network:
     """
     if torch.backends.quantized.engine == "none":
         raise ConfigError("decoding.int8: torch has no eight-bit kernels here; set it to false")
-    if isinstance(network, CompressedDecoder):
-        layers = copy.deepcopy(network.layers)
-        _replace_linears(layers)
-        return CompressedDecoder(
-            config=network.config,
-            words=network.words,
-            layers=list(layers),  # type: ignore[arg-type]
-            final_norm=network.final_norm,
-            output=Int8Output(network.output, network.words.weight),
-            dropout=network.dropout,
-        ).eval()
-    decoder = copy.deepcopy(network.decoder)
-    for layer in decoder.layers:
-        assert isinstance(layer, DecoderLayer)
-        source = layer.source_attention
-        key, value = source.key, source.value
-        _replace_linears(layer)
-        source.key, source.value = key, value
-    return EncoderDecoder(
-        config=network.config,
-        source_words=network.source_words,
-        target_words=network.own_target_words,
-        encoder=network.encoder,
-        decoder=decoder,
-        output=Int8Output(network.output, network.target_words.weight),
-    ).eval()
-
-
-def _replace_linears(module: nn.Module) -> None:
-    for name, child in module.named_children():
-        if isinstance(child, nn.Linear):
-            setattr(module, name, Int8Linear(child.weight, child.bias))
-        else:
-            _replace_linears(child)
+    return rewritten(network, Int8Linear)

@@ -14,8 +14,6 @@ from hiersum.model.dropout import Dropout, drop
 
 NORM_EPSILON = 1e-6
 ROWS_AT_ONCE = 2_048
-# Up to so many rows, processors multiply the vocabulary by the states faster than the reverse.
-FEW_ROWS = 8
 
 MakeNorm = Callable[[int], nn.Module]
 
@@ -181,8 +179,4 @@ class Output(nn.Module):
         states = drop(states, self.dropout.inputs, self.training)
         states = states if self.scale == 1 else states * self.scale
         weight_VD = embedding_VD if self.weight is None else self.weight
-        num_rows = states.numel() // states.size(-1)
-        if not 1 < num_rows <= FEW_ROWS:
-            return F.linear(states, weight_VD, self.bias)
-        scores = (weight_VD @ states.flatten(0, -2).T).T.reshape(*states.shape[:-1], -1)
-        return scores if self.bias is None else scores + self.bias
+        return F.linear(states, weight_VD, self.bias)

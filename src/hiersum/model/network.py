@@ -46,6 +46,11 @@ class EncoderDecoder(nn.Module):
         """The embedding of the summary's tokens; the source's, unless they are kept apart."""
         return self.source_words if self.own_target_words is None else self.own_target_words
 
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return self.source_words.weight.device
+
     def encode(self, batch: Batch) -> Memory:
         """Read the sources of a batch."""
         states_RD = self.encoder(self.source_words(batch.source_R), batch)

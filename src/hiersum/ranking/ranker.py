@@ -7,12 +7,19 @@ from typing import Protocol
 
 from hiersum.types import Paragraph
 
+RANKER_FILES = ("ranker.json", "ranker.safetensors")
+"""A trained ranker in a model folder."""
+
 
 class Ranker(Protocol):
     """Scores paragraphs by how much a summary under a title would need them."""
 
     def scores(self, title: str, paragraphs: Sequence[Paragraph]) -> list[float]:
         """Return one score per paragraph; higher is more worth reading."""
+
+    @property
+    def fingerprint(self) -> str | None:
+        """A checksum of what it has learned; None if it has learned nothing."""
 
 
 def best_first(scores: Sequence[float]) -> list[int]:

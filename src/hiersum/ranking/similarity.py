@@ -14,6 +14,8 @@ from hiersum.types import Paragraph
 class SimilarityRanker:
     """Scores a paragraph by its cosine with the title, or with the cluster's centroid without one."""
 
+    fingerprint = None
+
     def scores(self, title: str, paragraphs: Sequence[Paragraph]) -> list[float]:
         """Return the cosines, in [0, 1].
 

@@ -66,9 +66,11 @@ class MetricsWriter:
         for name, value in values.items():
             self._events.add_scalar(name, value, step)
         if "loss" in values:
+            speed = next(name for name in values if name.endswith("_per_second"))
+            unit = speed.removesuffix("_per_second")
             self._bar.update(
                 self._task,
-                description=f"loss {values['loss']:.3f}  {values['tokens_per_second']:,.0f} tokens/s",
+                description=f"loss {values['loss']:.3f}  {values[speed]:,.0f} {unit}/s",
             )
         else:
             shown = "  ".join(f"{name} {value:.3f}" for name, value in values.items())

@@ -1,0 +1,1 @@
+"""How good summaries are: ROUGE with intervals, measures beyond it, significance, reports."""

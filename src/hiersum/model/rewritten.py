@@ -1,0 +1,106 @@
+"""A network for search whose linear layers are of another make: the same maps, other kernels.
+
+What writes a summary is rewritten; what reads the source (the encoder, source keys and values) is
+shared with the network it came from. Self-attention's three projections become one product, since a
+step multiplies few rows and each product costs a start.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import TypeVar
+
+import torch
+from torch import Tensor, nn
+
+from hiersum.model.attention import MultiHeadAttention
+from hiersum.model.compressed import CompressedDecoder
+from hiersum.model.decoder import DecoderLayer
+from hiersum.model.layers import Output
+from hiersum.model.network import EncoderDecoder, Network
+
+MakeLinear = Callable[[Tensor, Tensor | None], nn.Module]
+"""From a weight and a bias to a module that maps x to W x + b."""
+AnyModule = TypeVar("AnyModule", bound=nn.Module)
+
+
+class JointAttention(MultiHeadAttention):
+    """Self-attention that gets queries, keys and values from one product."""
+
+    def __init__(self, attention: MultiHeadAttention, make_linear: MakeLinear) -> None:
+        nn.Module.__init__(self)
+        self.num_heads = attention.num_heads
+        self.head_width = attention.head_width
+        self.scale = attention.scale
+        self.dropout = attention.dropout
+        parts = (attention.query, attention.key, attention.value)
+        weight = torch.cat([part.weight.detach() for part in parts])
+        biases = [part.bias.detach() for part in parts if part.bias is not None]
+        self.joint = make_linear(weight, torch.cat(biases) if biases else None)
+        self.output = attention.output
+
+    def project_all(self, states_RD: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return query_RHK, key_RHK and value_RHK."""
+        heads = self.joint(states_RD).unflatten(-1, (3, self.num_heads, self.head_width))
+        query, key, value = heads.unbind(-3)
+        return query, key, value
+
+
+class LinearOutput(Output):
+    """Scores of all pieces from a linear layer that has taken in the scale."""
+
+    def __init__(self, output: Output, embedding_VD: Tensor, make_linear: MakeLinear) -> None:
+        nn.Module.__init__(self)
+        weight_VD = embedding_VD if output.weight is None else output.weight
+        scaled_VD = weight_VD if output.scale == 1 else weight_VD * output.scale
+        self.linear = make_linear(scaled_VD, output.bias)
+
+    def forward(self, states: Tensor, embedding_VD: Tensor) -> Tensor:
+        result: Tensor = self.linear(states)
+        return result
+
+
+def copy_modules(module: AnyModule) -> AnyModule:
+    """Copy a module and all in it, but no tensor: the copy has the same weights."""
+    tensors = [*module.parameters(), *module.buffers()]
+    return copy.deepcopy(module, {id(tensor): tensor for tensor in tensors})
+
+
+def rewritten(network: Network, make_linear: MakeLinear) -> Network:
+    """Return a network that reads as the given one and writes with `make_linear`'s layers."""
+    if isinstance(network, CompressedDecoder):
+        layers = copy_modules(network.layers)
+        _replace_linears(layers, make_linear)
+        return CompressedDecoder(
+            config=network.config,
+            words=network.words,
+            layers=list(layers),  # type: ignore[arg-type]
+            final_norm=network.final_norm,
+            output=LinearOutput(network.output, network.words.weight, make_linear),
+            dropout=network.dropout,
+        ).eval()
+    decoder = copy_modules(network.decoder)
+    for layer in decoder.layers:
+        assert isinstance(layer, DecoderLayer)
+        layer.self_attention = JointAttention(layer.self_attention, make_linear)
+        source = layer.source_attention
+        key, value = source.key, source.value
+        _replace_linears(layer, make_linear)
+        source.key, source.value = key, value
+    return EncoderDecoder(
+        config=network.config,
+        source_words=network.source_words,
+        target_words=network.own_target_words,
+        encoder=network.encoder,
+        decoder=decoder,
+        output=LinearOutput(network.output, network.target_words.weight, make_linear),
+    ).eval()
+
+
+def _replace_linears(module: nn.Module, make_linear: MakeLinear) -> None:
+    for name, child in module.named_children():
+        if isinstance(child, nn.Linear):
+            setattr(module, name, make_linear(child.weight, child.bias))
+        else:
+            _replace_linears(child, make_linear)

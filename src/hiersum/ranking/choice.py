@@ -1,0 +1,47 @@
+"""Which ranker is used: the trained one of a model folder, or similarity."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from hiersum.errors import ConfigError
+from hiersum.ranking.ranker import RANKER_FILES, Ranker
+from hiersum.ranking.reading_order import ReadingOrder
+from hiersum.ranking.similarity import SimilarityRanker
+
+if TYPE_CHECKING:  # both are slow to import, and a ranker may need neither
+    from hiersum.text.tokenizer import Tokenizer
+
+
+def choose_ranker(
+    kind: Literal["auto", "similarity", "neural", "none"],
+    folder: Path | None = None,
+    tokenizer: Tokenizer | None = None,
+) -> Ranker:
+    """Return the ranker that `ranker.kind` asks for.
+
+    Args:
+        kind: `auto` is the folder's trained ranker if it has one, else similarity; `none` leaves
+            paragraphs as they stand.
+        folder: a model folder, also one in the making; None where there is no model.
+        tokenizer: the tokenizer of that folder.
+
+    Raises:
+        ConfigError: a trained ranker is asked for, but there is no model.
+        CheckpointError: the folder has none, or its files are damaged or do not fit.
+    """
+    if kind == "none":
+        return ReadingOrder()
+    if kind == "neural" and folder is None:
+        raise ConfigError(
+            "ranker.kind is neural, but no model is named that would have a trained ranker; "
+            "name one with --model"
+        )
+    if kind == "similarity" or folder is None or tokenizer is None:
+        return SimilarityRanker()
+    if kind == "auto" and not any((folder / name).exists() for name in RANKER_FILES):
+        return SimilarityRanker()
+    from hiersum.ranking.neural import NeuralRanker
+
+    return NeuralRanker.load(folder, tokenizer)

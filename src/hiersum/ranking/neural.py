@@ -1,0 +1,236 @@
+"""The paper's learned ranker (section 3.1): how much of a summary would stand in this paragraph?
+
+    u_t = lstm_t(title)    u_p = lstm_p(paragraph)    t = maxpool(u_t)
+    p = maxpool(tanh(W1 [u_p; t]))                    score = sigmoid(W2 p)
+
+Both LSTMs read the same embeddings. tanh rises, and t is one for all tokens of a paragraph, so the
+maximum is taken first:  p = tanh(maxpool(W1p u_p) + W1t t + b),  the same numbers for less work. In
+training, t is dropped once per paragraph and not once per token; otherwise dropout is the paper's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import Tensor, nn
+from torch.nn import functional
+
+from hiersum.errors import CheckpointError
+from hiersum.ranking.lstm import Lstm, Packed, max_pool
+from hiersum.ranking.ranker import RANKER_FILES
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.types import Paragraph
+
+FORMAT = 1
+CONFIG, WEIGHTS = RANKER_FILES
+_BATCH_TOKENS = 16_384
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankerShape:
+    """What a ranker's weights count on."""
+
+    vocab_size: int
+    width: int = 256
+    """Width of embeddings and of both LSTMs."""
+    max_tokens: int = 256
+    """Tokens of a paragraph, and of a title, that are read."""
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if not isinstance(value, int) or value < 1:
+                raise CheckpointError(f"{name} must be a number from 1, got {value!r}")
+
+
+class RankerNetwork(nn.Module):
+    """The network: ids of titles and paragraphs in, a logit per paragraph out."""
+
+    def __init__(self, shape: RankerShape, *, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.shape = shape
+        self.embedding = nn.Embedding(shape.vocab_size, shape.width)
+        self.title_lstm = Lstm(shape.width, shape.width)
+        self.paragraph_lstm = Lstm(shape.width, shape.width)
+        self.match = nn.Linear(2 * shape.width, shape.width)
+        self.score = nn.Linear(shape.width, 1)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, titles: Packed, paragraphs: Packed, title_of: Tensor) -> Tensor:
+        """Return a logit per paragraph.
+
+        Args:
+            titles: each title once.
+            paragraphs: what is scored.
+            title_of: the title that each paragraph is scored for.
+        """
+        for_paragraph, for_title = self.match.weight.split(self.shape.width, dim=1)
+        states = self.paragraph_lstm(self.embedding, paragraphs)
+        features = max_pool(functional.linear(self.dropout(states), for_paragraph), paragraphs)
+        title = max_pool(self.title_lstm(self.embedding, titles), titles)[title_of]
+        features = features + functional.linear(self.dropout(title), for_title, self.match.bias)
+        logits: Tensor = self.score(self.dropout(features.tanh()))
+        return logits[:, 0]
+
+
+class NeuralRanker:
+    """Scores paragraphs with a trained network."""
+
+    def __init__(self, network: RankerNetwork, tokenizer: Tokenizer) -> None:
+        self.network = network.eval()
+        self.tokenizer = tokenizer
+
+    @property
+    def fingerprint(self) -> str:
+        """A checksum that tells one ranker from another."""
+        return hashlib.sha256(_to_bytes(self.network)).hexdigest()
+
+    @torch.inference_mode()
+    def scores(self, title: str, paragraphs: Sequence[Paragraph]) -> list[float]:
+        """Return scores in [0, 1]: the recall of the summary's bigrams that is to be expected."""
+        titles = pack(encode([title], self.tokenizer, self.network.shape.max_tokens))
+        texts = [paragraph.text for paragraph in paragraphs]
+        ids = encode(texts, self.tokenizer, self.network.shape.max_tokens)
+        scores = torch.empty(len(texts))
+        for batch in _batches_by_length(ids):
+            logits = self.network(
+                titles, pack([ids[i] for i in batch]), torch.zeros(len(batch), dtype=torch.int64)
+            )
+            scores[batch] = logits.sigmoid()
+        return scores.tolist()
+
+    def save(self, folder: Path, *, notes: Mapping[str, Any] | None = None) -> None:
+        """Put the ranker into a model folder; the weights are kept in half precision.
+
+        Args:
+            folder: where the tokenizer is.
+            notes: what else ranker.json should tell, such as how it was trained.
+        """
+        weights = _to_bytes(self.network)
+        record = {
+            "format": FORMAT,
+            "library": "hiersum",
+            **asdict(self.network.shape),
+            "tokenizer": self.tokenizer.fingerprint,
+            "weights": self.fingerprint,
+            "notes": dict(notes or {}),
+        }
+        # Weights and their description change together: without the one, the other is refused.
+        (folder / CONFIG).unlink(missing_ok=True)
+        _replace(folder / WEIGHTS, weights)
+        _replace(folder / CONFIG, json.dumps(record, indent=2).encode() + b"\n")
+
+    @classmethod
+    def load(cls, folder: Path, tokenizer: Tokenizer) -> NeuralRanker:
+        """Load the ranker of a model folder.
+
+        Raises:
+            CheckpointError: a file is missing or damaged, or belongs to another tokenizer.
+        """
+        record = _read_record(folder / CONFIG)
+        try:
+            names = RankerShape.__dataclass_fields__
+            shape = RankerShape(**{name: record[name] for name in names})
+        except (KeyError, CheckpointError) as error:
+            raise CheckpointError(f"{folder / CONFIG}: damaged ({error}); copy it again") from error
+        if record.get("tokenizer") != tokenizer.fingerprint:
+            raise CheckpointError(
+                f"{folder / CONFIG}: this ranker was trained with another tokenizer than the one "
+                "beside it; train it again with: hiersum train-ranker"
+            )
+        tensors = _read_weights(folder / WEIGHTS, record.get("weights"))
+        with torch.device("meta"):  # no weight is drawn only to be replaced
+            network = RankerNetwork(shape)
+        expected = {name: tensor.shape for name, tensor in network.state_dict().items()}
+        if expected != {name: tensor.shape for name, tensor in tensors.items()}:
+            raise CheckpointError(f"{folder / WEIGHTS}: does not fit {CONFIG}; copy both again")
+        network.load_state_dict(tensors, assign=True)
+        return cls(network.requires_grad_(False), tokenizer)
+
+
+def encode(texts: Sequence[str], tokenizer: Tokenizer, max_tokens: int) -> list[list[int]]:
+    """Return the pieces of texts; a text without any is one unknown piece."""
+    return [ids[:max_tokens] or [tokenizer.unknown_id] for ids in tokenizer.encode_many(texts)]
+
+
+def pack(sequences: Sequence[Sequence[int]]) -> Packed:
+    """Pack sequences of pieces; none may be empty."""
+    lengths = torch.tensor([len(ids) for ids in sequences])
+    return Packed.of(torch.tensor(list(chain.from_iterable(sequences))), lengths)
+
+
+def _batches_by_length(sequences: Sequence[Sequence[int]]) -> Iterable[list[int]]:
+    """Yield indices of sequences of like length, so many that memory stays small."""
+    batch: list[int] = []
+    for index in sorted(range(len(sequences)), key=lambda i: -len(sequences[i])):
+        if batch and len(sequences[batch[0]]) * (len(batch) + 1) > _BATCH_TOKENS:
+            yield batch
+            batch = []
+        batch.append(index)
+    if batch:
+        yield batch
+
+
+def _to_bytes(network: RankerNetwork) -> bytes:
+    tensors = {name: tensor.half().contiguous() for name, tensor in network.state_dict().items()}
+    return save(tensors, metadata={"format": "pt"})
+
+
+def _replace(path: Path, content: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be written ({error.strerror})") from error
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _read_record(path: Path) -> dict[str, Any]:
+    try:
+        record = json.loads(path.read_bytes())
+    except FileNotFoundError as error:
+        raise CheckpointError(
+            f"{path.parent}: has no {path.name}, so no trained ranker; "
+            "train one with: hiersum train-ranker"
+        ) from error
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be read ({error.strerror})") from error
+    except ValueError as error:
+        raise CheckpointError(f"{path}: damaged, not valid JSON; copy it again") from error
+    found = record.get("format") if isinstance(record, dict) else None
+    if found != FORMAT:
+        raise CheckpointError(
+            f"{path}: format {found!r}, but this version of hiersum reads {FORMAT}; "
+            "install the version that wrote it, or train the ranker again"
+        )
+    return dict(record)
+
+
+def _read_weights(path: Path, checksum: object) -> dict[str, Tensor]:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError as error:
+        raise CheckpointError(
+            f"{path.parent}: has a {CONFIG} but no {path.name}; copy it again"
+        ) from error
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be read ({error.strerror})") from error
+    if hashlib.sha256(content).hexdigest() != checksum:
+        raise CheckpointError(
+            f"{path}: damaged, its bytes are not those that {CONFIG} was written for; copy it again"
+        )
+    try:
+        return {name: tensor.float() for name, tensor in load(content).items()}
+    except SafetensorError as error:  # its checksum is right, so it was never such a file
+        raise CheckpointError(f"{path}: not a safetensors file ({error})") from error

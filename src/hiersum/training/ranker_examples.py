@@ -1,0 +1,136 @@
+"""What the ranker learns from: paragraphs as pieces, each with its title and its label.
+
+A label is the ROUGE-2 recall of a paragraph against the summary (the paper's section 3.1). All
+paragraphs of all clusters stand in flat arrays, four bytes a piece, so that millions fit in memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from itertools import chain
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from hiersum.config import Config
+from hiersum.data.bucketing import bucket
+from hiersum.data.preparing import empty_clones
+from hiersum.ranking.lstm import Packed
+from hiersum.ranking.neural import encode
+from hiersum.text.overlap import ngram_overlap
+from hiersum.text.paragraphs import read_paragraphs
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.types import Cluster, Paragraph
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class RankerBatch:
+    """Some paragraphs, the titles they belong to, and what is to be learned."""
+
+    titles: Packed
+    paragraphs: Packed
+    title_of: Tensor
+    labels: Tensor
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True, slots=True)
+class RankerExamples:
+    """Paragraphs and titles in flat arrays; text i is ids[starts[i]:starts[i + 1]]."""
+
+    paragraph_ids: NDArray[np.int32]
+    paragraph_starts: Ints
+    title_ids: NDArray[np.int32]
+    title_starts: Ints
+    title_of: Ints
+    labels: NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @property
+    def fingerprint(self) -> str:
+        """A checksum that tells one set of examples from another."""
+        digest = hashlib.sha256()
+        for array in astuple(self):
+            digest.update(np.ascontiguousarray(array).data)
+        return digest.hexdigest()
+
+    def batches(self, batch_tokens: int, generator: np.random.Generator) -> list[Ints]:
+        """Return batches of paragraphs of like length, in random order; each paragraph is in one."""
+        order = generator.permutation(len(self))
+        lengths = np.diff(self.paragraph_starts)[order]
+        shapes = np.stack([np.ones_like(lengths), lengths, np.zeros_like(lengths)], axis=1)
+        batches = [order[batch] for batch in bucket(shapes, batch_tokens)]
+        return [batches[index] for index in generator.permutation(len(batches))]
+
+    def batch(self, indices: Ints) -> RankerBatch:
+        """Return paragraphs as tensors, with each of their titles once."""
+        titles, title_of = np.unique(self.title_of[indices], return_inverse=True)
+        return RankerBatch(
+            _packed(self.title_ids, self.title_starts, titles),
+            _packed(self.paragraph_ids, self.paragraph_starts, indices),
+            torch.from_numpy(title_of),
+            torch.from_numpy(self.labels[indices]),
+        )
+
+    @classmethod
+    def join(cls, parts: Sequence[RankerExamples]) -> RankerExamples:
+        """Return the examples of all parts, in order."""
+        num_titles = np.cumsum([0, *(len(part.title_starts) - 1 for part in parts)])
+        return cls(
+            np.concatenate([part.paragraph_ids for part in parts]),
+            _starts(np.concatenate([np.diff(part.paragraph_starts) for part in parts])),
+            np.concatenate([part.title_ids for part in parts]),
+            _starts(np.concatenate([np.diff(part.title_starts) for part in parts])),
+            np.concatenate([part.title_of + n for part, n in zip(parts, num_titles)]),
+            np.concatenate([part.labels for part in parts]),
+        )
+
+
+def label_clusters(
+    clusters: Sequence[Cluster], tokenizer: Tokenizer, config: Config
+) -> RankerExamples:
+    """Make examples of all paragraphs of clusters with summaries."""
+    max_tokens = config.ranker_training.max_tokens
+    texts = [[p.text for p in read_unseen(cluster, config)] for cluster in clusters]
+    titles = encode([cluster.title for cluster in clusters], tokenizer, max_tokens)
+    paragraphs = encode(list(chain.from_iterable(texts)), tokenizer, max_tokens)
+    labels = [
+        ngram_overlap(cluster.summary or "", of_cluster, 2).recall
+        for cluster, of_cluster in zip(clusters, texts)
+    ]
+    return RankerExamples(
+        np.fromiter(chain.from_iterable(paragraphs), np.int32),
+        _starts(list(map(len, paragraphs))),
+        np.fromiter(chain.from_iterable(titles), np.int32),
+        _starts(list(map(len, titles))),
+        np.repeat(np.arange(len(texts)), list(map(len, texts))),
+        np.concatenate(labels).astype(np.float32),
+    )
+
+
+def read_unseen(cluster: Cluster, config: Config) -> list[Paragraph]:
+    """Return the paragraphs of a cluster, without those that copy the target."""
+    documents = empty_clones(cluster, config).documents
+    paragraphs = read_paragraphs(documents, config.data, keep_all=cluster.graph is not None)
+    return [paragraph for paragraph in paragraphs if paragraph.text.strip()]
+
+
+def _starts(lengths: Sequence[int] | Ints) -> Ints:
+    return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def _packed(ids: NDArray[np.int32], starts: Ints, chosen: Ints) -> Packed:
+    lengths = starts[chosen + 1] - starts[chosen]
+    offsets = np.cumsum(lengths) - lengths
+    rows = np.repeat(starts[chosen] - offsets, lengths) + np.arange(lengths.sum())
+    return Packed.of(torch.from_numpy(ids[rows].astype(np.int64)), torch.from_numpy(lengths))

@@ -1,0 +1,28 @@
+"""A model folder in the making has a tokenizer; one with a network says how it reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support import small_vocabulary
+
+from hiersum.commands.model_folder import tokenizer_of, with_network_of
+from hiersum.config import Config, ModelConfig
+from hiersum.errors import CheckpointError
+from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.network import build_network
+
+
+def test_the_tokenizer_is_the_folders(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match=r"has no tokenizer\.model; make one with: hiersum"):
+        tokenizer_of(tmp_path, Config())
+    (tmp_path / "tokenizer.model").write_bytes(small_vocabulary("paper"))
+    assert tokenizer_of(tmp_path, Config()).size == 200
+
+
+def test_a_network_in_the_folder_goes_before_the_settings(tmp_path: Path) -> None:
+    assert with_network_of(tmp_path, Config()) == Config()
+    small = ModelConfig(vocab_size=9, width=8, ff_width=8, num_heads=2, num_pooling_heads=2)
+    save_pretrained(build_network(small), tmp_path)
+    assert with_network_of(tmp_path, Config()).model == small

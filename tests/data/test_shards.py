@@ -1,0 +1,102 @@
+"""Prepared sets give back what was put in, and refuse what is not whole."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from pathlib import Path
+
+import pytest
+from prepared_sets import made_up_examples, write_set
+
+from hiersum.data.shards import Manifest, PreparedSet
+from hiersum.errors import DataError
+
+
+def test_a_set_gives_back_its_examples_and_counts_them(tmp_path: Path) -> None:
+    examples = made_up_examples(23)
+    prepared = write_set(tmp_path, examples, shard_size=10)
+    assert len(prepared) == 23
+    assert list(prepared.read()) == examples
+    totals = prepared.manifest.totals
+    assert totals["examples"] == 23
+    assert totals["paragraphs"] == sum(len(example.paragraph_ids) for example in examples)
+    assert totals["source_tokens"] == sum(len(i) for e in examples for i in e.paragraph_ids)
+    assert totals["target_tokens"] == sum(len(e.target_ids or ()) for e in examples)
+    assert totals["bytes"] == sum(path.stat().st_size for path in tmp_path.glob("part-*"))
+    assert prepared.ranker_paths == ()
+    (tmp_path / "ranker.json").write_text("{}")
+    assert prepared.ranker_paths == (tmp_path / "ranker.json",)
+
+
+def test_a_flipped_bit_anywhere_in_a_shard_is_refused(tmp_path: Path) -> None:
+    prepared = write_set(tmp_path, made_up_examples(8), shard_size=4)
+    path = tmp_path / "part-00001.parquet"
+    whole = path.read_bytes()
+    draw = random.Random(3)
+    for place in draw.sample(range(len(whole)), 60):
+        data = bytearray(whole)
+        data[place] ^= 1 << draw.randrange(8)
+        path.write_bytes(data)
+        reader = prepared.read()
+        for _ in range(4):
+            next(reader)
+        with pytest.raises(DataError, match=r"part-00001\.parquet: damaged, its bytes are not"):
+            next(reader)
+    path.write_bytes(whole[:-1])
+    with pytest.raises(DataError, match="run the same hiersum prepare again to make it anew"):
+        list(prepared.read())
+
+
+@pytest.mark.parametrize("name", ["part-00001.parquet", "tokenizer.model"])
+def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
+    prepared = write_set(tmp_path, made_up_examples(8), shard_size=4)
+    (tmp_path / name).unlink()
+    with pytest.raises(DataError, match=re.escape(name) + r": no such file, but manifest\.json"):
+        PreparedSet.open(tmp_path)
+    if name != "tokenizer.model":
+        with pytest.raises(DataError, match=r"cannot be read \(No such file or directory\)"):
+            list(prepared.read())
+
+
+def test_an_unfinished_set_is_refused(tmp_path: Path) -> None:
+    prepared = write_set(tmp_path, made_up_examples(3), shard_size=4)
+    prepared.manifest.with_shards((), complete=False).write(tmp_path)
+    with pytest.raises(DataError, match="not finished; run the same hiersum prepare again"):
+        PreparedSet.open(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [
+        (None, "not a prepared set, it has no manifest.json; make one with: hiersum prepare"),
+        (b"{", "manifest.json: damaged, not valid JSON"),
+        (b"\xff", "manifest.json: damaged, not valid JSON"),
+        (b"[]", "manifest.json: format None, but this version of hiersum reads 1"),
+        (b'{"format": 2}', "manifest.json: format 2, but this version of hiersum reads 1"),
+        (b'{"format": 1, "library": "x"}', "manifest.json: a field is missing or unknown"),
+    ],
+)
+def test_what_is_no_manifest_is_refused(
+    tmp_path: Path, content: bytes | None, sentence: str
+) -> None:
+    if content is not None:
+        (tmp_path / "manifest.json").write_bytes(content)
+    with pytest.raises(DataError, match=re.escape(sentence)):
+        PreparedSet.open(tmp_path)
+
+
+def test_a_manifest_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").mkdir()
+    with pytest.raises(DataError, match=r"manifest\.json: cannot be read \(Is a directory\)"):
+        PreparedSet.open(tmp_path)
+
+
+def test_an_unknown_field_of_a_manifest_is_refused(tmp_path: Path) -> None:
+    write_set(tmp_path, made_up_examples(3), shard_size=4)
+    record = json.loads((tmp_path / "manifest.json").read_text())
+    record["shards"][0]["colour"] = "red"
+    (tmp_path / "manifest.json").write_text(json.dumps(record))
+    with pytest.raises(DataError, match="a field is missing or unknown .*colour"):
+        Manifest.read(tmp_path)

@@ -82,6 +82,8 @@ def in_order(numbered: Iterable[tuple[int, Item]]) -> Iterator[Item]:
 def _follow_parent() -> None:
     """End with the parent: one that is killed outright cannot tell its workers to stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
+    # Processes share the cores already; read by torch and numpy, which are not loaded yet.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     parent = multiprocessing.parent_process()
     assert parent is not None
 

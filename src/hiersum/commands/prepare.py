@@ -150,15 +150,16 @@ def _claim(out: Path, wanted: Manifest) -> list[Shard] | None:
     Returns:
         The shards that are whole; None if nothing is left to do.
     """
-    if not (out / MANIFEST).exists() and any(out.iterdir()):
+    left_half = set(out.glob(".*.partial"))  # by runs that were killed
+    if not (out / MANIFEST).exists() and not left_half.issuperset(out.iterdir()):
         raise InputError(f"{out}: is not empty; give a new folder for the prepared set")
+    for path in left_half:
+        path.unlink()
     found = Manifest.read(out) if (out / MANIFEST).exists() else wanted
     if not found.shards:  # nothing would be lost, whatever it was
         wanted.write(out)
         return []
     _check_same(out, found, wanted)
-    for path in out.glob(".*.partial"):  # what killed runs left half written
-        path.unlink()
     shards = [shard for shard in found.shards if _is_whole(out, shard)]
     return None if found.complete and len(shards) == len(found.shards) else shards
 

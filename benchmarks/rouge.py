@@ -1,8 +1,8 @@
 """ROUGE-1, 2, L and Lsum of 1,000 summaries with 95 % bootstrap intervals: hiersum against rouge-score.
 
 Both sides stem, take the lines of a text as its sentences, and draw 1,000 samples. Our cache of stems is
-emptied before every round, so that ours starts as cold as it does in a new process. Seconds are of processor
-time, and both sides have one thread.
+emptied before every round, so that ours starts as cold as it does in a new process. Seconds are of
+processor time, and both sides have one thread.
 """
 
 from __future__ import annotations

@@ -48,6 +48,7 @@ types: .venv/installed-dev ## mypy, strict, on src
 
 bench: .venv/installed-dev ## speed against other packages, written to benchmarks/results
 	$(BIN)/python benchmarks/overlap.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/rouge.py
 	$(BIN)/python benchmarks/extraction.py
 	$(BIN)/python benchmarks/training_step.py
 	$(BIN)/python benchmarks/encoding_cost.py

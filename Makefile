@@ -54,6 +54,7 @@ bench: .venv/installed-dev ## speed against other packages, written to benchmark
 	OMP_WAIT_POLICY=passive $(BIN)/python benchmarks/decoding.py
 	$(BIN)/python benchmarks/int8_kernels.py
 	$(BIN)/python benchmarks/building.py
+	OMP_WAIT_POLICY=passive $(BIN)/python benchmarks/ranker.py
 
 clean: ## remove .venv and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

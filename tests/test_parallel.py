@@ -24,6 +24,12 @@ def refuse_three(number: int) -> int:
     return number
 
 
+def count_threads(number: int) -> int:
+    import torch
+
+    return torch.get_num_threads()
+
+
 def die_at_two(number: int) -> int:
     if number == 2:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -34,6 +40,11 @@ def die_at_two(number: int) -> int:
 def test_results_are_those_of_a_loop(workers: int) -> None:
     assert sorted(in_processes(square, range(9), workers=workers)) == [n * n for n in range(9)]
     assert list(in_processes(square, [], workers=workers)) == []
+
+
+def test_each_of_several_processes_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert set(in_processes(count_threads, range(3), workers=2)) == {1}
 
 
 @pytest.mark.parametrize("workers", [1, 2])

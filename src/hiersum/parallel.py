@@ -70,6 +70,7 @@ def in_processes(
 
 def _follow_parent() -> None:
     """End with the parent: one that is killed outright cannot tell its workers to stop."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of several processes only wait for cores
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
     parent = multiprocessing.parent_process()
     assert parent is not None

@@ -55,6 +55,8 @@ bench: .venv/installed-dev ## speed against other packages, written to benchmark
 	$(BIN)/python benchmarks/int8_kernels.py
 	$(BIN)/python benchmarks/building.py
 	OMP_WAIT_POLICY=passive $(BIN)/python benchmarks/ranker.py
+	$(BIN)/python benchmarks/preparing.py
+	$(BIN)/python benchmarks/padding_cost.py
 
 clean: ## remove .venv and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from hiersum import errors
@@ -22,3 +24,4 @@ def test_a_missing_extra_says_what_to_type() -> None:
         "discourse graphs needs the extra 'discourse'; "
         "install it with: pip install 'hiersum[discourse]'"
     )
+    assert str(pickle.loads(pickle.dumps(error))) == str(error), "a worker process hands it on"

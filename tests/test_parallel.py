@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from errands import die_at_two, refuse_three, square
 
 from hiersum.errors import DataError
-from hiersum.parallel import WorkerError, in_processes
-
-
-def square(number: int) -> int:
-    return number * number
-
-
-def refuse_three(number: int) -> int:
-    if number == 3:
-        raise DataError("clusters.jsonl:3: is a three")
-    return number
-
-
-def count_threads(number: int) -> int:
-    import torch
-
-    return torch.get_num_threads()
-
-
-def die_at_two(number: int) -> int:
-    if number == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number
+from hiersum.parallel import WorkerError, in_order, in_processes
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -42,15 +20,24 @@ def test_results_are_those_of_a_loop(workers: int) -> None:
     assert list(in_processes(square, [], workers=workers)) == []
 
 
-def test_each_of_several_processes_has_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
-    assert set(in_processes(count_threads, range(3), workers=2)) == {1}
-
-
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_error_is_raised_as_if_there_were_no_processes(workers: int) -> None:
     with pytest.raises(DataError, match=r"clusters\.jsonl:3: is a three"):
         list(in_processes(refuse_three, range(6), workers=workers))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_items_are_taken_not_long_before_they_are_needed(workers: int) -> None:
+    """So that a stream of large ones never waits in memory."""
+    taken: list[int] = []
+
+    def items() -> Iterator[int]:
+        for number in range(40):
+            taken.append(number)
+            yield number
+
+    for done, _ in enumerate(in_processes(square, items(), workers=workers), start=1):
+        assert len(taken) <= done + workers + 2
 
 
 def test_a_killed_worker_is_one_sentence() -> None:
@@ -63,16 +50,24 @@ import sys
 from functools import partial
 from pathlib import Path
 sys.path.insert(0, {tests!r})
-from test_parallel import say_and_sleep
+from errands import say_and_sleep
 from hiersum.parallel import in_processes
 if __name__ == "__main__":
     list(in_processes(partial(say_and_sleep, folder=Path({folder!r})), range(2), workers=2))
 """
 
 
-def say_and_sleep(number: int, folder: Path) -> None:
-    (folder / str(os.getpid())).touch()
-    signal.pause()
+def test_numbered_results_come_in_order_and_no_later_than_they_can() -> None:
+    order = [2, 0, 1, 4, 3]
+    come: list[int] = []
+
+    def numbered() -> Iterator[tuple[int, str]]:
+        for number in order:
+            come.append(number)
+            yield number, str(number)
+
+    seen = [(item, len(come)) for item in in_order(numbered())]
+    assert seen == [("0", 2), ("1", 3), ("2", 3), ("3", 5), ("4", 5)]
 
 
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:

@@ -68,10 +68,22 @@ def in_processes(
         pool.shutdown(cancel_futures=True)
 
 
+def in_order(numbered: Iterable[tuple[int, Item]]) -> Iterator[Item]:
+    """Yield items by their numbers from 0 on, each as soon as all before it have come."""
+    waiting: dict[int, Item] = {}
+    wanted = 0
+    for number, item in numbered:
+        waiting[number] = item
+        while wanted in waiting:
+            yield waiting.pop(wanted)
+            wanted += 1
+
+
 def _follow_parent() -> None:
     """End with the parent: one that is killed outright cannot tell its workers to stop."""
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of several processes only wait for cores
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
+    # Processes share the cores already; read by torch and numpy, which are not loaded yet.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     parent = multiprocessing.parent_process()
     assert parent is not None
 

@@ -142,6 +142,18 @@ def test_a_run_that_stopped_goes_on_and_does_nothing_twice(
     assert content(out) == content(whole)
 
 
+def test_a_run_killed_at_its_very_beginning_leaves_nothing_in_the_way(
+    model: Path, tmp_path: Path
+) -> None:
+    clusters = write_lines(made_up_articles(3), tmp_path / "clusters.jsonl")
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    prepare_clusters([clusters], whole, Config(), model=model)
+    out.mkdir()
+    (out / ".manifest.json.4711.partial").write_bytes(b"{")
+    prepare_clusters([clusters], out, Config(), model=model)
+    assert content(out) == content(whole)
+
+
 def test_a_finished_set_is_left_alone_and_a_damaged_one_mended(
     clusters: Path, model: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +15,7 @@ from made_up import made_up_articles, write_lines
 from support import EXAMPLES
 
 from hiersum.commands import tokenizer as command
-from hiersum.commands.tokenizer import Sample, train_vocabulary
+from hiersum.commands.tokenizer import Sample, interruptible, train_vocabulary
 from hiersum.errors import ConfigError, DataError, InputError
 from hiersum.text.tokenizer import Tokenizer
 
@@ -62,6 +65,29 @@ def test_the_same_seed_gives_the_same_model(
         for n, seed in enumerate((1, 1, 2))
     ]
     assert models[0] == models[1] != models[2]
+
+
+def test_training_ends_at_once_when_asked_to() -> None:
+    """SentencePiece gives Python no turn, so that a handler in Python would wait for it."""
+    program = (
+        "import ctypes; from hiersum.commands.tokenizer import interruptible\n"
+        "with interruptible():\n"
+        "    print('here', flush=True)\n"
+        "    ctypes.PyDLL(None).pause()  # holds the interpreter as SentencePiece does\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    assert process.wait(60) == -signal.SIGINT
+    process.stdout.close()
+
+
+def test_handlers_are_as_before_afterwards() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with interruptible():
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_bad_clusters_are_named_or_counted(

@@ -15,7 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import shared_file
 
-from hiersum.data.corpora import count_records, detect_corpus, read_corpus, write_clusters
+from hiersum.data.corpora import (
+    corpus_files,
+    count_records,
+    detect_corpus,
+    read_corpus,
+    write_clusters,
+)
 from hiersum.data.records import BadRecords
 from hiersum.errors import DataError, InputError
 from hiersum.types import Cluster, Document
@@ -269,3 +275,14 @@ def test_no_bytes_at_all_raise_anything_but_our_errors(tmp_path: Path, content: 
             list(read_corpus(path, bad=BadRecords(skip=True)))
         except (DataError, InputError) as error:
             assert "\n" not in str(error)
+
+
+def test_the_files_of_a_corpus_are_all_that_is_read(write: Write, tmp_path: Path) -> None:
+    clusters = write("a.jsonl", "{}")
+    assert corpus_files(clusters) == [clusters]
+    source, target = write("b.src", "text"), write("b.tgt", "text")
+    assert corpus_files(source) == [source, target]
+    parts = [write(f"folder/{name}/1.txt", "text") for name in ("x", "y")]
+    assert corpus_files(tmp_path / "folder") == parts
+    with pytest.raises(DataError, match=r"no\.jsonl: no such file"):
+        corpus_files(tmp_path / "no.jsonl")

@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hiersum.data.files import (
+    alone_in,
     parquet_rows,
     read_lines,
     read_parquet,
@@ -105,3 +106,15 @@ def test_a_links_target_is_written_and_a_device_stays_a_device(tmp_path: Path) -
     with write_atomically(Path("/dev/null")) as file:
         file.write(b"gone")
     assert Path("/dev/null").is_char_device()
+
+
+def test_one_process_at_a_time_is_let_into_a_folder(tmp_path: Path) -> None:
+    with (
+        alone_in(tmp_path),
+        pytest.raises(InputError, match="another hiersum is at work here; wait until it has"),
+        alone_in(tmp_path),
+    ):
+        pass
+    with alone_in(tmp_path):
+        pass
+    assert list(tmp_path.iterdir()) == []

@@ -120,3 +120,9 @@ def test_longer_polish_text_is_told_from_western() -> None:
         "kilka minut później. Żółte tablice zdjęto dopiero w środę, gdy skończono wszystkie prace."
     )
     assert decode_text(text.encode("cp1250"), "a.txt") == text
+
+
+@given(st.text(max_size=40))
+def test_one_clean_line_is_cleaned_as_it_would_be_among_others(text: str) -> None:
+    """A printable text is passed on as it is; beside a line break it takes the long way."""
+    assert clean_text(f"\n{text}") == f"\n{clean_text(text)}"

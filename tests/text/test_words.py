@@ -46,6 +46,16 @@ def test_pieces_of_a_text_hold_all_its_words(text: str, size: int) -> None:
     assert all(count_words(piece) <= size for piece in pieces)
 
 
+@given(st.text(st.characters(codec="ascii"), max_size=300))
+def test_english_words_are_counted_as_they_are_split(text: str) -> None:
+    assert count_words(text) == len(split_words(text))
+
+
+def test_the_words_of_a_text_are_the_callers_own() -> None:
+    split_words("one two").append("three")
+    assert split_words("one two") == ["one", "two"]
+
+
 def test_long_texts_are_counted_like_short_ones() -> None:
     assert count_words("word " * 50_000) == 50_000
 

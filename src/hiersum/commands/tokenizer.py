@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Sequence
+import signal
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from hiersum.commands.counting import counted, report_count
@@ -21,6 +24,7 @@ MAX_PARAGRAPHS = (
 )
 MAX_TARGETS = 50_000
 TOKENIZER_FILE = "tokenizer.model"
+_INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM)
 _WEIGHTS = ("model.safetensors", "ranker.safetensors")
 
 
@@ -67,11 +71,25 @@ def train_vocabulary(
     path = folder / TOKENIZER_FILE
     _check_folder(folder)
     texts = _sample(paths, random.Random(seed), kind, skip_bad)
-    with waiting(f"training {size:,} pieces on {len(texts):,} texts"):
+    with waiting(f"training {size:,} pieces on {len(texts):,} texts"), interruptible():
         model = train_tokenizer(texts, size=size, seed=seed)
     with write_atomically(path) as file:
         file.write(model)
     return path
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C and the like end the program at once; Python's own way waits for SentencePiece."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    handlers = {number: signal.signal(number, signal.SIG_DFL) for number in _INTERRUPTIONS}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def _check_folder(folder: Path) -> None:

@@ -15,7 +15,7 @@ class RankerConfig:
     """Which paragraphs are read at all."""
 
     kind: Literal["auto", "similarity", "neural", "none"] = "auto"
-    """Similarity to the title, the model's trained ranker (`auto`: if it has one), or as they stand."""
+    """By similarity to the title; by the model's ranker; `auto`: that if any; `none`: as they stand."""
     max_paragraphs: int = 500
     """The best paragraphs that an extractive system reads."""
 

@@ -85,7 +85,8 @@ def rouge_text() -> str:
     return "\n".join(
         [
             f"On {record['pairs']:,} Wikipedia leads (the first words of the body as summaries) it took "
-            f"{record['times_faster']} times less processor time than `rouge-score` with its own bootstrap, "
+            f"{record['times_faster']} times less processor time than `rouge-score` with its own "
+            "bootstrap, "
             "which draws without a seed:",
             "",
             "| F1 | mean | interval | interval of `rouge-score` |",
@@ -269,7 +270,6 @@ PAGES = {
     "README.md": {"quality": quality_table, "speed": speed_table},
     "docs/configuration.md": {"settings": settings_table},
     "docs/evaluation.md": {"rouge": rouge_text},
-    "docs/training.md": {"building": building_table},
     "docs/training.md": {"building": building_table, "ranking": ranking_table},
     "docs/search.md": {
         "search": search_table,

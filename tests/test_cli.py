@@ -106,10 +106,11 @@ def test_a_corpus_is_summarised_to_a_file_and_bad_clusters_are_counted(
 ) -> None:
     lines = [json.dumps({"id": "a", "documents": [PROSE]}), "{", json.dumps({"documents": [" "]})]
     path, output = write("c.jsonl", "\n".join(lines)), tmp_path / "out.jsonl"
-    assert_refused(
-        run("summarize", "--input", path, "--output", output), "c.jsonl:2: not valid JSON"
-    )
-    assert not output.exists()
+    completed = run("summarize", "--input", path, "--output", output)
+    assert_refused(completed, "c.jsonl: 2 of 3 clusters could not be summarised, among them: ")
+    assert "c.jsonl:2: not valid JSON" in completed.stderr
+    assert f"the others are in {output}, and --skip-bad accepts that" in completed.stderr
+    assert len(output.read_text().splitlines()) == 1
     completed = run("summarize", "--input", path, "--output", output, "--skip-bad")
     assert completed.returncode == 0
     assert [json.loads(line)["id"] for line in output.read_text().splitlines()] == ["a"]
@@ -123,7 +124,6 @@ def test_results_never_cost_the_user_a_file(write: Write, tmp_path: Path) -> Non
     for output, sentence in (
         (path, "is the input too; give the results another name"),
         (tmp_path, "is a folder; give the results a file name"),
-        (tmp_path / "x.parquet", "results are JSON Lines; give a name that ends in .jsonl"),
         (tmp_path / "no" / "x.jsonl", "make its folder first"),
     ):
         assert_refused(run("summarize", "--input", path, "--output", output), sentence)

@@ -11,7 +11,7 @@ import pytest
 from errands import die_at_two, refuse_three, square
 
 from hiersum.errors import DataError
-from hiersum.parallel import WorkerError, in_processes
+from hiersum.parallel import WorkerError, in_order, in_processes
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -55,6 +55,19 @@ from hiersum.parallel import in_processes
 if __name__ == "__main__":
     list(in_processes(partial(say_and_sleep, folder=Path({folder!r})), range(2), workers=2))
 """
+
+
+def test_numbered_results_come_in_order_and_no_later_than_they_can() -> None:
+    order = [2, 0, 1, 4, 3]
+    come: list[int] = []
+
+    def numbered() -> Iterator[tuple[int, str]]:
+        for number in order:
+            come.append(number)
+            yield number, str(number)
+
+    seen = [(item, len(come)) for item in in_order(numbered())]
+    assert seen == [("0", 2), ("1", 3), ("2", 3), ("3", 5), ("4", 5)]
 
 
 def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:

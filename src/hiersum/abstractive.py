@@ -67,23 +67,27 @@ class AbstractiveSystem:
         return InputForm.of(self.network.config, self.tokenizer, config)
 
     def write(
-        self, example: Example, sources: Sequence[str], search: SearchConfig, max_words: int
-    ) -> list[str]:
-        """Return the sentences of a summary of at most `max_words` words.
+        self,
+        examples: Sequence[Example],
+        sources: Sequence[Sequence[str]],
+        search: SearchConfig,
+        max_words: int,
+    ) -> list[list[str]]:
+        """Return the sentences of a summary of each example, of at most `max_words` words.
 
         Args:
-            example: the source, ready to read.
-            sources: its paragraphs as text; names take their capitals from there.
+            examples: the sources, ready to read; all are written in one batch.
+            sources: the paragraphs of each as text; names take their capitals from there.
             search: beam size and the like.
             max_words: a cap; a last sentence that would go beyond is left out.
         """
         max_length = min(search.max_length, _TOKENS_PER_WORD * max_words + 1)
         min_length = min(search.min_length, max_length - 1)
         bounded = replace(search, max_length=max_length, min_length=min_length)
-        (text,) = self.write_texts([example], bounded)
+        texts = self.write_texts(examples, bounded)
         if self.tokenizer.profile.is_penn:
-            text = from_penn(text, learn_casing(sources))
-        return _whole_sentences(text, max_words)
+            texts = [from_penn(text, learn_casing(of)) for text, of in zip(texts, sources)]
+        return [_whole_sentences(text, max_words) for text in texts]
 
     def write_texts(self, examples: Sequence[Example], search: SearchConfig) -> list[str]:
         """Return the best summary of each example as the tokenizer spells it, all in one batch."""

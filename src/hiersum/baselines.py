@@ -7,7 +7,8 @@ style takes whole sentences, none that says again what another said, in the orde
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,11 @@ from numpy.typing import NDArray
 from hiersum.config import ExtractiveConfig
 from hiersum.graphs.pagerank import pagerank
 from hiersum.graphs.similarity import similarity_graph
+from hiersum.text.paragraphs import split_document
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.tfidf import TfidfSpace, cosines
 from hiersum.text.words import count_words, cut_words, split_words
-from hiersum.types import Paragraph, Source, SummarySentence
+from hiersum.types import Document, Paragraph, Source, SummarySentence
 
 _SENTENCE_WORDS = range(6, 61)  # shorter ones say little, longer ones are lists
 _MAX_SENTENCES = 2_500  # all pairs are compared: this many take 50 MB
@@ -51,6 +53,28 @@ class _Sentence:
     text: str
     paragraph: Paragraph
     num_words: int
+
+
+def keep_exact_sources(
+    sentences: Sequence[SummarySentence], documents: Sequence[Document], max_paragraph_words: int
+) -> list[SummarySentence]:
+    """Drop sources that are near copies but do not have this very sentence."""
+
+    @cache
+    def words_of(document: int) -> list[str]:
+        texts = split_document(documents[document], max_paragraph_words)
+        return [" ".join(split_words(text)) for text in texts]
+
+    def holds(source: Source, wanted: str) -> bool:
+        return wanted in words_of(source.document)[source.paragraph]
+
+    checked = []
+    for sentence in sentences:
+        wanted = " ".join(split_words(sentence.text))
+        first, others = sentence.sources[:1], sentence.sources[1:]
+        kept = tuple(source for source in others if holds(source, wanted))
+        checked.append(replace(sentence, sources=first + kept))
+    return checked
 
 
 def lead(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:

@@ -68,6 +68,17 @@ def in_processes(
         pool.shutdown(cancel_futures=True)
 
 
+def in_order(numbered: Iterable[tuple[int, Item]]) -> Iterator[Item]:
+    """Yield items by their numbers from 0 on, each as soon as all before it have come."""
+    waiting: dict[int, Item] = {}
+    wanted = 0
+    for number, item in numbered:
+        waiting[number] = item
+        while wanted in waiting:
+            yield waiting.pop(wanted)
+            wanted += 1
+
+
 def _follow_parent() -> None:
     """End with the parent: one that is killed outright cannot tell its workers to stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides

@@ -5,24 +5,34 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hiersum.attribution import attribute
-from hiersum.baselines import SYSTEMS, Task
+from hiersum.baselines import SYSTEMS, Task, keep_exact_sources
 from hiersum.config import Config
+from hiersum.data.bucketing import bucket_examples
 from hiersum.errors import InputError
+from hiersum.parallel import in_order
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker, best_first
-from hiersum.text.documents import read_documents
+from hiersum.text.documents import gather_documents
 from hiersum.text.encodings import clean_text
 from hiersum.text.languages import check_language
-from hiersum.text.paragraphs import read_paragraphs, split_document
+from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.readable import choose_documents
-from hiersum.text.words import count_words, cut_words, split_stems, split_words
-from hiersum.types import Cluster, Document, Paragraph, Source, Summary, SummarySentence, Unread
+from hiersum.text.words import count_words, cut_words, split_stems
+from hiersum.types import (
+    Cluster,
+    Document,
+    Example,
+    Paragraph,
+    Summary,
+    SummarySentence,
+    Unread,
+)
 
 if TYPE_CHECKING:  # torch is loaded only with a model
     from hiersum.abstractive import AbstractiveSystem
@@ -32,6 +42,39 @@ logger = logging.getLogger(__name__)
 NEURAL_SYSTEMS = ("ht", "ft", "tdmca")
 _MAX_TITLE_CHARACTERS = 1_000
 _MAX_WORDS = 1_000_000
+_WINDOW = 64  # clusters among which a network finds those of like length
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A cluster that could not be summarised, and why."""
+
+    id: str
+    error: InputError
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What is asked of every cluster alike."""
+
+    focus: str
+    max_words: int
+    system: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A cluster that has been read and waits to be written about."""
+
+    cluster: Cluster
+    left_out: tuple[Unread, ...]
+    paragraphs: tuple[Paragraph, ...]
+    """Those that are read, best first."""
+    task: Task | None
+    """For an extractive system."""
+    example: Example | None
+    """For a network."""
+    seconds: float
 
 
 class Summarizer:
@@ -104,7 +147,7 @@ class Summarizer:
         Raises:
             InputError: there is nothing to read, or an argument cannot be used.
         """
-        read, unread = self._read(documents)
+        read, unread = gather_documents(documents, self.config.data)
         cluster = Cluster(title, tuple(read))
         return self.summarize_cluster(
             cluster, focus=focus, max_words=max_words, system=system, unread=unread
@@ -118,9 +161,39 @@ class Summarizer:
         max_words: int | None = None,
         system: str | None = None,
     ) -> Iterator[Summary]:
-        """Summarise clusters one after the other, in order."""
-        for cluster in clusters:
-            yield self.summarize_cluster(cluster, focus=focus, max_words=max_words, system=system)
+        """Summarise clusters, in order; a network writes those of like length together.
+
+        Raises:
+            InputError: an argument cannot be used, or a cluster cannot be read.
+        """
+        outcomes = self.summarize_each(clusters, focus=focus, max_words=max_words, system=system)
+        for outcome in in_order(outcomes):
+            if isinstance(outcome, Failure):
+                raise outcome.error
+            yield outcome
+
+    def summarize_each(
+        self,
+        clusters: Iterable[Cluster],
+        *,
+        focus: str = "",
+        max_words: int | None = None,
+        system: str | None = None,
+    ) -> Iterator[tuple[int, Summary | Failure]]:
+        """Summarise clusters, and go on where one cannot be read.
+
+        Yields:
+            The number of each cluster, from 0, and what came of it, as soon as it is there; `in_order`
+            puts them in order.
+
+        Raises:
+            InputError: an argument cannot be used.
+        """
+        request = self._request(focus, max_words, system)
+        numbered = enumerate(clusters)
+        window_size = 1 if request.system in SYSTEMS else _WINDOW
+        while window := list(islice(numbered, window_size)):
+            yield from self._summarize_window(window, request)
 
     def summarize_cluster(
         self,
@@ -136,87 +209,126 @@ class Summarizer:
         Args:
             unread: what was already left out when the documents were read.
         """
+        request = self._request(focus, max_words, system)
+        ((_, outcome),) = self._summarize_window([(0, cluster)], request)
+        if isinstance(outcome, Failure):
+            raise outcome.error
+        return replace(outcome, unread=(*unread, *outcome.unread))
+
+    def _summarize_window(
+        self, window: Sequence[tuple[int, Cluster]], request: _Request
+    ) -> Iterator[tuple[int, Summary | Failure]]:
+        readings = []
+        for number, cluster in window:
+            try:
+                readings.append((number, self._begin(cluster, request)))
+            except InputError as error:
+                yield number, Failure(cluster.id, error)
+        for chosen in self._batches([reading for _, reading in readings]):
+            start = time.perf_counter()
+            batch = [readings[index] for index in chosen]
+            written = self._write([reading for _, reading in batch], request)
+            seconds = (time.perf_counter() - start) / len(batch)
+            for (number, reading), sentences in zip(batch, written):
+                yield number, self._finish(reading, request, sentences, seconds)
+
+    def _begin(self, cluster: Cluster, request: _Request) -> _Reading:
+        """Read a cluster as far as its system needs it, up to the writing."""
         start = time.perf_counter()
-        max_words = self.config.decoding.max_words if max_words is None else max_words
-        system = system or self.systems[0]
-        title, focus = clean_text(cluster.title or "").strip(), clean_text(focus or "").strip()
-        self._check(cluster, title, focus, max_words, system)
+        title = clean_text(cluster.title or "").strip()
+        _check_length("title", title)
+        if not cluster.documents:
+            raise InputError("there are no documents to summarise; give at least one")
         documents, left_out = choose_documents(cluster.documents, self.config.data)
         readable = replace(cluster, title=title, documents=tuple(documents))
         if not any(count_words(document.text) for document in documents):
             raise InputError(_nothing_to_read(left_out))
-        write = self._extract if system in SYSTEMS else self._abstract
-        sentences, paragraphs = write(readable, focus, max_words, system)
-        if focus and not _shares_a_word(focus, paragraphs):
-            logger.warning("no document has a word of the focus %r, so it changes nothing", focus)
-        left_out += _passed_over(documents, paragraphs, left_out)
+        query = f"{title} {request.focus}".strip()
+        task, example = None, None
+        if request.system in SYSTEMS:
+            task = self._task(readable, query, request)
+            read = tuple(task.paragraphs[index] for index in task.ranking)
+        else:
+            example, read = self._example(readable, query)
+        if request.focus and not _shares_a_word(request.focus, read):
+            logger.warning(
+                "no document has a word of the focus %r, so it changes nothing", request.focus
+            )
+        seconds = time.perf_counter() - start
+        return _Reading(readable, tuple(left_out), read, task, example, seconds)
+
+    def _batches(self, readings: Sequence[_Reading]) -> list[list[int]]:
+        """Say which clusters are written together: of a network's, those of like length."""
+        examples = [reading.example for reading in readings if reading.example is not None]
+        if len(examples) < 2:
+            return [[index] for index in range(len(readings))]
+        return bucket_examples(examples, self.config.decoding.batch_tokens)
+
+    def _write(
+        self, readings: Sequence[_Reading], request: _Request
+    ) -> list[list[SummarySentence]]:
+        if request.system in SYSTEMS:
+            return [self._extract(reading, request.system) for reading in readings]
+        assert self.model is not None
+        written = self.model.write(
+            [reading.example for reading in readings if reading.example is not None],
+            [[paragraph.text for paragraph in reading.paragraphs] for reading in readings],
+            self.config.decoding,
+            request.max_words,
+        )
+        return [attribute(texts, reading.paragraphs) for texts, reading in zip(written, readings)]
+
+    def _finish(
+        self,
+        reading: _Reading,
+        request: _Request,
+        sentences: Sequence[SummarySentence],
+        seconds: float,
+    ) -> Summary:
+        documents = reading.cluster.documents
+        passed_over = _passed_over(documents, reading.paragraphs, reading.left_out)
         return Summary(
-            sentences=tuple(_within(sentences, max_words)),
-            documents=tuple(documents),
-            paragraphs=tuple(paragraphs),
-            title=title,
-            id=cluster.id,
-            unread=(*unread, *left_out),
-            system=system,
-            model=None if self.model is None or system in SYSTEMS else self.model.name,
-            seconds=time.perf_counter() - start,
+            sentences=tuple(_within(sentences, request.max_words)),
+            documents=documents,
+            paragraphs=reading.paragraphs,
+            title=reading.cluster.title,
+            id=reading.cluster.id,
+            unread=(*reading.left_out, *passed_over),
+            system=request.system,
+            model=None if self.model is None or request.system in SYSTEMS else self.model.name,
+            seconds=reading.seconds + seconds,
         )
 
-    def _extract(
-        self, cluster: Cluster, focus: str, max_words: int, system: str
-    ) -> tuple[list[SummarySentence], list[Paragraph]]:
-        """Choose sentences; return them and the paragraphs that were read, best first."""
+    def _task(self, cluster: Cluster, query: str, request: _Request) -> Task:
+        """Rank the paragraphs that an extractive system chooses from."""
         paragraphs = read_paragraphs(
             cluster.documents, self.config.data, keep_all=cluster.graph is not None
         )
-        scores = self.ranker.scores(_query(cluster.title, focus), paragraphs)
-        ranking = best_first(scores)[: self.config.ranker.max_paragraphs]
-        task = Task(cluster.title, focus, paragraphs, ranking, max_words)
-        sentences = SYSTEMS[system](task, self.config.extractive)
-        checked = self._without_other_wordings(sentences, cluster.documents)
-        return checked, [paragraphs[index] for index in ranking]
+        ranking = best_first(self.ranker.scores(query, paragraphs))
+        ranking = ranking[: self.config.ranker.max_paragraphs]
+        return Task(cluster.title, request.focus, paragraphs, ranking, request.max_words)
 
-    def _without_other_wordings(
-        self, sentences: Sequence[SummarySentence], documents: Sequence[Document]
-    ) -> list[SummarySentence]:
-        """Drop sources that are near copies but do not have this very sentence."""
-        limit = self.config.data.max_paragraph_words
-
-        @cache
-        def words_of(document: int) -> list[str]:
-            texts = split_document(documents[document], limit)
-            return [" ".join(split_words(text)) for text in texts]
-
-        def holds(source: Source, wanted: str) -> bool:
-            return wanted in words_of(source.document)[source.paragraph]
-
-        checked = []
-        for sentence in sentences:
-            wanted = " ".join(split_words(sentence.text))
-            first, others = sentence.sources[:1], sentence.sources[1:]
-            kept = tuple(source for source in others if holds(source, wanted))
-            checked.append(replace(sentence, sources=first + kept))
-        return checked
-
-    def _abstract(
-        self, cluster: Cluster, focus: str, max_words: int, system: str
-    ) -> tuple[list[SummarySentence], list[Paragraph]]:
-        """Write sentences and find their sources; return them and what was read, best first."""
+    def _example(self, cluster: Cluster, query: str) -> tuple[Example, tuple[Paragraph, ...]]:
+        """Prepare a cluster for the network."""
         from hiersum.data.example import build_example
 
         assert self.model is not None
-        example, paragraphs = build_example(
-            cluster,
-            self.model.input_form(self.config),
-            self.ranker,
-            self.config,
-            query=_query(cluster.title, focus),
-        )
-        texts = [paragraph.text for paragraph in paragraphs]
-        sentences = self.model.write(example, texts, self.config.decoding, max_words)
-        return attribute(sentences, paragraphs), list(paragraphs)
+        form = self.model.input_form(self.config)
+        return build_example(cluster, form, self.ranker, self.config, query=query)
 
-    def _check(self, cluster: Cluster, title: str, focus: str, max_words: int, system: str) -> None:
+    def _extract(self, reading: _Reading, system: str) -> list[SummarySentence]:
+        """Choose sentences, and name those sources that have them."""
+        assert reading.task is not None
+        sentences = SYSTEMS[system](reading.task, self.config.extractive)
+        return keep_exact_sources(
+            sentences, reading.cluster.documents, self.config.data.max_paragraph_words
+        )
+
+    def _request(self, focus: str, max_words: int | None, system: str | None) -> _Request:
+        """Check what is asked of every cluster alike."""
+        max_words = self.config.decoding.max_words if max_words is None else max_words
+        system = system or self.systems[0]
+        focus = clean_text(focus or "").strip()
         if system in NEURAL_SYSTEMS and system not in self.systems:
             raise InputError(f"system {system!r} needs a model of its kind; name one with --model")
         if system not in self.systems:
@@ -225,36 +337,16 @@ class Summarizer:
             raise InputError(
                 f"max-words must be a number from 1 to {_MAX_WORDS:,}, got {max_words!r}"
             )
-        for name, value in (("title", title), ("focus", focus)):
-            if len(value) > _MAX_TITLE_CHARACTERS:
-                raise InputError(
-                    f"the {name} has {len(value):,} characters; at most {_MAX_TITLE_CHARACTERS:,} "
-                    "are allowed"
-                )
-        if not cluster.documents:
-            raise InputError("there are no documents to summarise; give at least one")
+        _check_length("focus", focus)
+        return _Request(focus, max_words, system)
 
-    def _read(
-        self, documents: Sequence[str | Path | Document]
-    ) -> tuple[list[Document], list[Unread]]:
-        if isinstance(documents, (str, Path, Document)):
-            documents = [documents]
-        if not isinstance(documents, Iterable):
-            raise InputError(f"documents must be a list of texts or paths, got {documents!r}")
-        read: list[Document] = []
-        unread: list[Unread] = []
-        for document in documents:
-            if isinstance(document, Document):
-                read.append(document)
-            elif isinstance(document, str):
-                read.append(Document(document, name=f"document {len(read) + 1}"))
-            elif isinstance(document, Path):
-                found, missed = read_documents([document], self.config.data)
-                unread += [_shifted(part, len(read)) for part in missed]
-                read += found
-            else:
-                raise InputError(f"a document must be text, a Document or a Path, got {document!r}")
-        return read, unread
+
+def _check_length(name: str, value: str) -> None:
+    if len(value) > _MAX_TITLE_CHARACTERS:
+        raise InputError(
+            f"the {name} has {len(value):,} characters; at most {_MAX_TITLE_CHARACTERS:,} "
+            "are allowed"
+        )
 
 
 def _passed_over(
@@ -270,14 +362,6 @@ def _passed_over(
         for number, document in enumerate(documents)
         if number not in known
     ]
-
-
-def _shifted(unread: Unread, offset: int) -> Unread:
-    return unread if unread.document is None else replace(unread, document=unread.document + offset)
-
-
-def _query(title: str, focus: str) -> str:
-    return f"{title} {focus}".strip()
 
 
 def _shares_a_word(focus: str, paragraphs: Iterable[Paragraph]) -> bool:

@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hiersum.data.bucketing import bucket, cut, padded_size
+from hiersum.data.bucketing import bucket, bucket_examples, cut, padded_size
+from hiersum.types import Example
 
 SHAPES = st.lists(
     st.tuples(st.integers(1, 25), st.integers(0, 100), st.integers(0, 400)), min_size=1, max_size=60
@@ -65,3 +66,14 @@ def test_like_shapes_together_are_padded_less_than_in_random_order() -> None:
     bucketed, random = bucket(shapes, 20_000), cut(shapes, draw.permutation(2_000), 20_000)
     assert padding(bucketed) < 0.2 < 0.5 < padding(random)
     assert len(bucketed) < len(random)
+
+
+def test_examples_are_put_together_by_their_shapes() -> None:
+    """Three of one shape and one that is far longer: the long one is alone."""
+    short, long = ((1, 2), (3,)), tuple((1,) * 50 for _ in range(9))
+    examples = [
+        Example(id="", title="", paragraph_ids=ids, documents=(), positions=(), scores=())
+        for ids in (short, long, short, short)
+    ]
+    assert bucket_examples(examples, batch_tokens=100) == [[0, 2, 3], [1]]
+    assert bucket_examples([], batch_tokens=100) == []

@@ -17,6 +17,7 @@ import typer
 from hiersum import __version__
 from hiersum.cli.build import build
 from hiersum.cli.convert import convert
+from hiersum.cli.evaluate import compare, evaluate
 from hiersum.cli.finetune import finetune
 from hiersum.cli.info import info
 from hiersum.cli.prepare import prepare
@@ -38,7 +39,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (summarize, info, prepare, train, plot, finetune, train_ranker, rank_eval):
+for command in (
+    *(summarize, info, evaluate, compare),
+    *(prepare, train, plot, finetune, train_ranker, rank_eval),
+):
     app.command()(command)
 for name, group in (("build", build), ("convert", convert), ("tokenizer", tokenizer)):
     app.add_typer(group, name=name)

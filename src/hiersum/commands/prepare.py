@@ -6,7 +6,6 @@ that was killed continues with the others, and gives what it would have given.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -15,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from hiersum.commands.counting import report_count
+from hiersum.commands.identity import identify_corpus
 from hiersum.commands.model_folder import tokenizer_of, with_network_of
 from hiersum.config import Config, config_to_dict
-from hiersum.data.corpora import corpus_files, count_records, read_corpus
-from hiersum.data.files import alone_in, open_binary, write_atomically
+from hiersum.data.corpora import count_records, read_corpus
+from hiersum.data.files import alone_in, write_atomically
 from hiersum.data.preparing import SHARD_CLUSTERS, Part, Recipe, prepare_part
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import (
@@ -133,17 +133,8 @@ def _manifest(corpora: Sequence[Path], model: Path, config: Config) -> Manifest:
         },
         tokenizer=tokenizer.fingerprint,
         ranker=ranker.fingerprint,
-        sources=[_describe_corpus(path) for path in corpora],
+        sources=[identify_corpus(path) for path in corpora],
     )
-
-
-def _describe_corpus(path: Path) -> dict[str, Any]:
-    checksum = hashlib.sha256()
-    for part in corpus_files(path):
-        with open_binary(part) as file:
-            content = hashlib.file_digest(file, "sha256")  # type: ignore[arg-type]
-        checksum.update(f"{part.name} {content.hexdigest()}\n".encode())
-    return {"name": path.name, "checksum": checksum.hexdigest()}
 
 
 def _make_folder(out: Path) -> None:

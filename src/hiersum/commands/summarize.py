@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hiersum.commands.batch import summarize_to_file
 from hiersum.commands.counting import counted, report_count
 from hiersum.config import Config
 from hiersum.data.corpora import CLUSTER_SUFFIXES, read_corpus
-from hiersum.data.files import write_atomically
 from hiersum.data.records import BadRecords
 from hiersum.errors import DataError, InputError
-from hiersum.pipeline import Summarizer
+from hiersum.parallel import in_order
+from hiersum.pipeline import Failure, Summarizer
 from hiersum.text.documents import read_documents
 from hiersum.text.formats import kind_of
 from hiersum.types import Cluster, Summary
@@ -67,25 +69,33 @@ def summarize_corpus(
     skip_bad: bool = False,
     **options: Any,
 ) -> None:
-    """Write a result line for every cluster of a corpus.
+    """Write a result for every cluster of a corpus: to a file, or as lines to standard output.
 
-    The file gets its name when it is complete; without one, lines go to standard output.
+    A run into a file that was interrupted goes on where it was, and a cluster that cannot be summarised
+    does not end it.
+
+    Raises:
+        DataError: some clusters could not be summarised; the others are in the file all the same.
     """
     _check_target(source, target)
+    if target is not None and (target.is_file() or not target.exists()):
+        summarize_to_file(
+            source, target, config, model=model, kind=kind, skip_bad=skip_bad, **options
+        )
+        return
     bad = BadRecords(skip=skip_bad)
     clusters = counted(
         read_corpus(source, kind, bad=bad, config=config.data), source, "summarising"
     )
     summarizer = Summarizer.from_pretrained(model, config=config)
-    summaries = _summaries(summarizer, clusters, source, bad, **options)
-    lines = (json.dumps(s.to_record(), ensure_ascii=False) + "\n" for s in summaries)
     number = 0
-    if target is None:
-        for number, line in enumerate(lines, start=1):
-            print(line, end="")  # noqa: T201  results go to stdout
-    else:
-        with write_atomically(target) as file:
-            for number, line in enumerate(lines, start=1):
+    with nullcontext() if target is None else target.open("wb") as file:  # a device or a pipe
+        summaries = _summaries(summarizer, clusters, source, bad, **options)
+        for number, summary in enumerate(summaries, start=1):
+            line = json.dumps(summary.to_record(), ensure_ascii=False) + "\n"
+            if file is None:
+                print(line, end="")  # noqa: T201  results go to stdout
+            else:
                 file.write(line.encode())
     report_count(source, number, bad)
 
@@ -98,8 +108,6 @@ def _check_target(source: Path, target: Path | None) -> None:
         raise InputError(f"{target}: is the input too; give the results another name")
     if target.is_dir():
         raise InputError(f"{target}: is a folder; give the results a file name")
-    if kind_of(target) == ".parquet":
-        raise InputError(f"{target}: results are JSON Lines; give a name that ends in .jsonl")
 
 
 def _summaries(
@@ -109,13 +117,11 @@ def _summaries(
     bad: BadRecords,
     **options: Any,
 ) -> Iterator[Summary]:
-    for cluster in clusters:
-        try:
-            summary = summarizer.summarize_cluster(cluster, **options)
-        except InputError as error:
-            bad.handle(DataError(f"{path}: cluster {cluster.id}: {error}"))
-            continue
-        yield summary
+    for outcome in in_order(summarizer.summarize_each(clusters, **options)):
+        if isinstance(outcome, Failure):
+            bad.handle(DataError(f"{path}: cluster {outcome.id}: {outcome.error}"))
+        else:
+            yield outcome
 
 
 def _retitled(clusters: Iterable[Cluster], title: str, path: Path) -> Iterator[Cluster]:

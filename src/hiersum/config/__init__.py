@@ -1,5 +1,6 @@
 """Settings: one frozen dataclass per section, each in a file of its own, and the loader of them all."""
 
+from hiersum.config.evaluation import EvaluationConfig
 from hiersum.config.extractive import ExtractiveConfig
 from hiersum.config.loader import (
     Config,
@@ -17,6 +18,7 @@ from hiersum.config.training import TrainingConfig
 __all__ = [
     "Config",
     "DataConfig",
+    "EvaluationConfig",
     "ExtractiveConfig",
     "GraphConfig",
     "ModelConfig",

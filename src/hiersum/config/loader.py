@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from hiersum.config.evaluation import EvaluationConfig
 from hiersum.config.extractive import ExtractiveConfig
 from hiersum.config.model import ModelConfig
 from hiersum.config.ranker import RankerConfig, RankerTrainingConfig
@@ -40,6 +41,7 @@ class Config:
     training: TrainingConfig = field(default_factory=TrainingConfig)
     ranker_training: RankerTrainingConfig = field(default_factory=RankerTrainingConfig)
     decoding: SearchConfig = field(default_factory=SearchConfig)
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
 
 
 def load_config(path: Path | str | None = None, overrides: Iterable[str] = ()) -> Config:

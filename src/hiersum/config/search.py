@@ -26,6 +26,8 @@ class SearchConfig:
     """Tokens after which it must, the end token counted."""
     no_repeat_ngram: int = 0
     """No sequence of this many tokens twice; 0 allows all."""
+    batch_tokens: int = 16_000
+    """Source tokens, padded, of clusters that are written together."""
     stopping: Literal["exact", "released"] = "exact"
     """When a search is over: when nothing can win any more, or as in the authors' code."""
     int8: bool = False
@@ -34,7 +36,7 @@ class SearchConfig:
     """Compile the decoder's layers: minutes at the start, less time per step after it."""
 
     def __post_init__(self) -> None:
-        for name in ("max_words", "beam_size", "max_length"):
+        for name in ("max_words", "beam_size", "max_length", "batch_tokens"):
             require_at_least(f"decoding.{name}", getattr(self, name), 1)
         for name in ("min_length", "no_repeat_ngram"):
             require_at_least(f"decoding.{name}", getattr(self, name), 0)

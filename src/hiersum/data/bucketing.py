@@ -5,8 +5,12 @@ A batch of n examples, padded, is n * (most paragraphs * longest paragraph + lon
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
+
+from hiersum.types import Example
 
 Ints = NDArray[np.int64]
 
@@ -38,6 +42,17 @@ def bucket(shapes: Ints, batch_tokens: int) -> list[Ints]:
     # Up and down in turn: what ends one number of paragraphs is like what begins the next.
     turned = np.where(paragraphs % 2, tokens, -tokens)
     return cut(shapes, np.lexsort((targets, turned, paragraphs)), batch_tokens)
+
+
+def bucket_examples(examples: Sequence[Example], batch_tokens: int) -> list[list[int]]:
+    """Return the indices of the examples of each batch; see `bucket`."""
+    if not examples:
+        return []
+    shapes = [
+        (len(e.paragraph_ids), max(map(len, e.paragraph_ids)), len(e.target_ids or ()))
+        for e in examples
+    ]
+    return [indices.tolist() for indices in bucket(np.array(shapes), batch_tokens)]
 
 
 def cut(shapes: Ints, order: Ints, batch_tokens: int) -> list[Ints]:

@@ -165,17 +165,16 @@ def _read_clusters(path: Path, bad: BadRecords) -> Iterator[Cluster]:
         for part in _parts(path):
             yield from _read_clusters(part, bad)
         return
+    yield from _each(read_records(path, bad), cluster_from_record, bad)
+
+
+def read_records(path: Path, bad: BadRecords) -> Iterable[tuple[str, Any]]:
+    """Return the records of a .jsonl, .json or .parquet file, each with its place."""
     suffix = kind_of(path)
     if suffix == ".parquet":
-        records: Iterable[tuple[str, Any]] = (
-            (f"{path}:{number}", _without_nulls(record))
-            for number, record in enumerate(read_parquet(path), start=1)
-        )
-    elif suffix == ".json":
-        records = _json_file(path, bad)
-    else:
-        records = _json_lines(path, bad)
-    yield from _each(records, cluster_from_record, bad)
+        rows = enumerate(read_parquet(path), start=1)
+        return ((f"{path}:{number}", _without_nulls(record)) for number, record in rows)
+    return _json_file(path, bad) if suffix == ".json" else _json_lines(path, bad)
 
 
 def _read_wikilead(path: Path, bad: BadRecords) -> Iterator[Cluster]:

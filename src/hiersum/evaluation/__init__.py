@@ -1,1 +1,1 @@
-"""How good: scores of summaries and rankings."""
+"""How good summaries are: ROUGE with intervals, measures beyond it, significance, reports."""

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -68,6 +68,38 @@ def read_documents(
     if not documents:
         raise InputError(_nothing_read(paths, unread))
     return documents, unread
+
+
+def gather_documents(
+    given: Sequence[str | Path | Document], config: DataConfig
+) -> tuple[list[Document], list[Unread]]:
+    """Return what a program hands in as documents: a string is a text, a `Path` is read.
+
+    Raises:
+        InputError: something is neither, or a file cannot be read.
+    """
+    if isinstance(given, (str, Path, Document)):
+        given = [given]
+    if not isinstance(given, Iterable):
+        raise InputError(f"documents must be a list of texts or paths, got {given!r}")
+    documents: list[Document] = []
+    unread: list[Unread] = []
+    for item in given:
+        if isinstance(item, Document):
+            documents.append(item)
+        elif isinstance(item, str):
+            documents.append(Document(item, name=f"document {len(documents) + 1}"))
+        elif isinstance(item, Path):
+            found, missed = read_documents([item], config)
+            unread += [_shifted(part, len(documents)) for part in missed]
+            documents += found
+        else:
+            raise InputError(f"a document must be text, a Document or a Path, got {item!r}")
+    return documents, unread
+
+
+def _shifted(unread: Unread, offset: int) -> Unread:
+    return unread if unread.document is None else replace(unread, document=unread.document + offset)
 
 
 def _files(paths: Sequence[Path | str], as_found: bool) -> Iterator[tuple[Path, bool]]:

@@ -69,16 +69,70 @@ def ngram_overlap(
     """
     if n < 1:
         raise ValueError(f"n must be at least 1, got {n}")
-    pairs = _encode_pairs(targets, candidates, stem)
-    target_grams, candidate_grams = _ngram_ids(pairs.targets, pairs.candidates, n)
-    return _clipped_matches(target_grams, candidate_grams, pairs.target_of)
+    return count_ngrams(_encode_pairs(targets, candidates, stem), n)
 
 
 def lcs_overlap(
     targets: str | Sequence[str], candidates: Sequence[str], *, stem: bool = True
 ) -> Overlap:
     """Measure the longest common subsequence of words of candidates and their targets."""
-    pairs = _encode_pairs(targets, candidates, stem)
+    return measure_lcs(_encode_pairs(targets, candidates, stem))
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedTexts:
+    """Texts as one array of ids; text i is ids[offsets[i]:offsets[i + 1]]."""
+
+    ids: Ints
+    offsets: Ints
+
+    def segment_of(self) -> Ints:
+        """The text each id belongs to."""
+        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+
+    def as_strings(self) -> Sequence[Sequence[object]]:
+        """Each text with one character per word, the form that rapidfuzz compares fastest."""
+        codes = np.where(self.ids < _SURROGATES, self.ids, self.ids + _NUM_SURROGATES)
+        text = codes.astype("<u4").tobytes().decode("utf-32-le")
+        return [text[start:end] for start, end in zip(self.offsets[:-1], self.offsets[1:])]
+
+    def as_lists(self) -> list[list[int]]:
+        """Each text as a list of its ids."""
+        bounds = zip(self.offsets[:-1], self.offsets[1:])
+        return [self.ids[start:end].tolist() for start, end in bounds]
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedPairs:
+    """Candidates and the targets they are compared with."""
+
+    targets: EncodedTexts
+    candidates: EncodedTexts
+    target_of: Ints
+    """The target each candidate is compared with."""
+
+
+class WordIds(dict[str, int]):
+    """Give every word the id of its stem, a new one when the stem is new."""
+
+    def __init__(self, stem: bool) -> None:
+        self.stem = stem
+        self.stem_ids: dict[str, int] = {}
+
+    def __missing__(self, word: str) -> int:
+        key = stem_word(word) if self.stem and len(word) > 3 else word
+        self[word] = word_id = self.stem_ids.setdefault(key, len(self.stem_ids))
+        return word_id
+
+
+def count_ngrams(pairs: EncodedPairs, n: int) -> Overlap:
+    """Do what `ngram_overlap` does, on texts that are encoded already."""
+    target_grams, candidate_grams = _ngram_ids(pairs.targets, pairs.candidates, n)
+    return _clipped_matches(target_grams, candidate_grams, pairs.target_of)
+
+
+def measure_lcs(pairs: EncodedPairs) -> Overlap:
+    """Do what `lcs_overlap` does, on texts that are encoded already."""
     # More words than Unicode has room for are compared as lists of numbers, which is slower.
     fits = (
         max(pairs.targets.ids.max(initial=0), pairs.candidates.ids.max(initial=0)) < _MAX_CHARACTERS
@@ -98,71 +152,34 @@ def lcs_overlap(
     return Overlap(lengths, target_total, np.diff(pairs.candidates.offsets))
 
 
-@dataclass(frozen=True, slots=True)
-class _Segments:
-    """Texts as one array of ids; text i is ids[offsets[i]:offsets[i + 1]]."""
-
-    ids: Ints
-    offsets: Ints
-
-    def segment_of(self) -> Ints:
-        """The text each id belongs to."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
-
-    def as_strings(self) -> Sequence[Sequence[object]]:
-        """Each text with one character per word, the form that rapidfuzz compares fastest."""
-        codes = np.where(self.ids < _SURROGATES, self.ids, self.ids + _NUM_SURROGATES)
-        text = codes.astype("<u4").tobytes().decode("utf-32-le")
-        return [text[start:end] for start, end in zip(self.offsets[:-1], self.offsets[1:])]
-
-    def as_lists(self) -> Sequence[Sequence[object]]:
-        """Each text as a list of its ids."""
-        bounds = zip(self.offsets[:-1], self.offsets[1:])
-        return [self.ids[start:end].tolist() for start, end in bounds]
-
-
-@dataclass(frozen=True, slots=True)
-class _Pairs:
-    targets: _Segments
-    candidates: _Segments
-    target_of: Ints
-    """The target each candidate is compared with."""
-
-
-class _WordIds(dict[str, int]):
-    """Give every word the id of its stem, a new one when the stem is new."""
-
-    def __init__(self, stem: bool) -> None:
-        self.stem = stem
-        self.stem_ids: dict[str, int] = {}
-
-    def __missing__(self, word: str) -> int:
-        key = stem_word(word) if self.stem and len(word) > 3 else word
-        self[word] = word_id = self.stem_ids.setdefault(key, len(self.stem_ids))
-        return word_id
-
-
-def _encode_pairs(targets: str | Sequence[str], candidates: Sequence[str], stem: bool) -> _Pairs:
+def _encode_pairs(
+    targets: str | Sequence[str], candidates: Sequence[str], stem: bool
+) -> EncodedPairs:
     if isinstance(targets, str):
         targets, target_of = [targets], np.zeros(len(candidates), dtype=np.int64)
     else:
         if len(targets) != len(candidates):
             raise ValueError(f"{len(targets)} targets for {len(candidates)} candidates")
         target_of = np.arange(len(candidates))
-    word_ids = _WordIds(stem)
-    return _Pairs(_encode(targets, word_ids), _encode(candidates, word_ids), target_of)
+    word_ids = WordIds(stem)
+    return EncodedPairs(
+        encode_texts(targets, word_ids), encode_texts(candidates, word_ids), target_of
+    )
 
 
-def _encode(texts: Sequence[str], word_ids: _WordIds) -> _Segments:
+def encode_texts(texts: Sequence[str], word_ids: WordIds) -> EncodedTexts:
+    """Turn texts into word ids; texts that are compared must share `word_ids`."""
     words = [split_rouge_words(text) for text in texts]
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
     flat = chain.from_iterable(words)
-    return _Segments(np.fromiter(map(word_ids.__getitem__, flat), np.int64, offsets[-1]), offsets)
+    return EncodedTexts(
+        np.fromiter(map(word_ids.__getitem__, flat), np.int64, offsets[-1]), offsets
+    )
 
 
 def _ngram_ids(
-    targets: _Segments, candidates: _Segments, n: int
+    targets: EncodedTexts, candidates: EncodedTexts, n: int
 ) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
     """Return (n-gram id, text) arrays for both sides, ids in common and dense."""
     num_targets = len(targets.ids)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-import numpy as np
 import torch
 
 from hiersum.abstractive import AbstractiveSystem
 from hiersum.config import Config
 from hiersum.data.batches import collate
-from hiersum.data.bucketing import bucket
+from hiersum.data.bucketing import bucket_examples
 from hiersum.data.shards import PreparedSet
 from hiersum.model.network import Network
 from hiersum.text.overlap import lcs_overlap, ngram_overlap
@@ -104,13 +103,5 @@ def rouge(targets: Sequence[str], texts: Sequence[str]) -> dict[str, float]:
 
 
 def _batches(examples: Sequence[Example], batch_tokens: int) -> list[list[Example]]:
-    if not examples:
-        return []
-    shapes = np.array(
-        [
-            (len(e.paragraph_ids), max(map(len, e.paragraph_ids)), len(e.target_ids or ()))
-            for e in examples
-        ]
-    )
-    chosen = bucket(shapes, batch_tokens)
+    chosen = bucket_examples(examples, batch_tokens)
     return [[examples[index] for index in indices] for indices in chosen]

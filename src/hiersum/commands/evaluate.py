@@ -1,0 +1,69 @@
+"""Files of summaries in, scores and comparisons out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hiersum.config import EvaluationConfig
+from hiersum.errors import InputError
+from hiersum.evaluation.comparison import Comparison, compare
+from hiersum.evaluation.files import join, read_sources, read_texts
+from hiersum.evaluation.report import Report, evaluate
+
+
+def evaluate_files(
+    predictions: Sequence[Path],
+    references: Path,
+    config: EvaluationConfig,
+    *,
+    sources: Path | None = None,
+    kind: str = "auto",
+    common: bool = False,
+) -> Report:
+    """Score files of summaries against one file of references.
+
+    Args:
+        predictions: a file for each system.
+        references: what they are scored against.
+        config: which ROUGE, and how intervals are drawn.
+        sources: the clusters that all was written from, for measures that need them.
+        kind: the kind of the sources.
+        common: leave out what not all files have, instead of refusing.
+    """
+    joined = join(
+        read_texts(references),
+        [read_texts(path) for path in predictions],
+        None if sources is None else read_sources(sources, kind),
+        common=common,
+    )
+    return evaluate(joined, config, names=_names(predictions))
+
+
+def compare_files(
+    predictions: tuple[Path, Path],
+    references: Path,
+    config: EvaluationConfig,
+    *,
+    sources: Path | None = None,
+    kind: str = "auto",
+    common: bool = False,
+    num_examples: int = 3,
+) -> Comparison:
+    """Score two files of summaries and say which is better; see `evaluate_files`."""
+    if predictions[0] == predictions[1]:
+        raise InputError(f"{predictions[0]} is compared with itself; give two files of summaries")
+    report = evaluate_files(
+        predictions, references, config, sources=sources, kind=kind, common=common
+    )
+    return compare(report, config, num_examples=num_examples)
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """Return what to call systems: the names of their files, as much of the path as tells them apart."""
+    depth = 1
+    names = [path.name for path in paths]
+    while len(set(names)) < len(names) and depth < max(len(path.parts) for path in paths):
+        depth += 1
+        names = [str(Path(*path.parts[-depth:])) for path in paths]
+    return names

@@ -1,0 +1,26 @@
+"""What a file is by its content, so that work goes on only with what it was begun with."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from hiersum.data.corpora import corpus_files
+from hiersum.data.files import open_binary
+
+
+def identify_corpus(path: Path) -> dict[str, Any]:
+    """Return a corpus's name and the checksum of its files."""
+    return {"name": path.name, "checksum": checksum(corpus_files(path))}
+
+
+def checksum(paths: Iterable[Path]) -> str:
+    """Return one checksum for the names and contents of files."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with open_binary(path) as file:
+            content = hashlib.file_digest(file, "sha256")  # type: ignore[arg-type]
+        digest.update(f"{path.name} {content.hexdigest()}\n".encode())
+    return digest.hexdigest()

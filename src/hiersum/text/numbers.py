@@ -1,0 +1,153 @@
+"""Numbers and dates in English text, in a form in which two spellings of one value are equal.
+
+    12,400   12 400 (fixed space)   12.4 thousand   -> 12400
+    3rd   third   three   3.0                       -> 3
+    3 June 1990   June 3, 1990   1990-06-03         -> 1990-06-03
+    June 1990 -> 1990-06-*   3 June -> *-06-03   June -> *-06-*   Monday -> monday
+
+Left out: dates in digits alone with slashes or points, whose order nobody knows, and fractions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import NamedTuple
+
+_MONTHS = (
+    "january february march april may june july august september october november december".split()
+)
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_UNITS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_ORDINALS = (
+    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+    "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
+).split()
+_SCALES = {
+    "hundred": 100,
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+}
+_SHORT_SCALES = {
+    "k": "thousand",
+    "m": "million",
+    "mn": "million",
+    "bn": "billion",
+    "tn": "trillion",
+}
+_WORDS = {
+    **{word: number for number, word in enumerate(_UNITS)},
+    **{word: number for number, word in enumerate(_ORDINALS)},
+    **{word: 10 * number for number, word in enumerate(_TENS, start=2)},
+    **{word[:-1] + "ieth": 10 * number for number, word in enumerate(_TENS, start=2)},
+}
+NUMBER_WORDS = frozenset(_WORDS)
+# They are numbers, but mostly say something else: "one of them", "at first", "a second later".
+_WEAK = frozenset({"one", "first", "second"})
+
+_MONTH = rf"(?P<{{}}>{'|'.join(_MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
+_DAY = r"(?P<{}>[0-3]?\d)(?:st|nd|rd|th)?"
+_YEAR = r"(?P<{}>[12]\d{{3}})\b(?![,.]?\d)"
+_DATE = re.compile(
+    rf"\b(?=[\djfmasondtw])(?:{_YEAR.format('y1')}-(?P<m1>[01]\d)-{_DAY.format('d1')}\b"
+    rf"|{_DAY.format('d2')}\s+(?:of\s+)?{_MONTH.format('m2')}(?:,?\s+{_YEAR.format('y2')})?"
+    rf"|{_MONTH.format('m3')}\s+{_DAY.format('d3')}\b(?!\s*[:%]|,\d|\.\d)(?:,?\s+{_YEAR.format('y3')})?"
+    rf"|{_MONTH.format('m4')}\s+{_YEAR.format('y4')}"
+    rf"|(?P<alone>{'|'.join([*_MONTHS, *_WEEKDAYS])})\b)",
+    re.I,
+)
+_DIGITS = r"\d{1,3}(?:[,\u00a0\u202f\u2009]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)*"
+_SCALE = rf"(?:[\s-](?P<scale>{'|'.join(_SCALES)})s?\b)?"
+_NUMBER = re.compile(
+    rf"(?<![\w.])(?P<digits>(?>{_DIGITS}))(?P<suffix>[^\W\d_]{{1,3}})?(?!\w){_SCALE}"
+    rf"|\b(?=[zotfsen])(?:(?P<tens>{'|'.join(_TENS)})[\s-]"
+    rf"(?P<unit>{'|'.join([*_UNITS[1:10], *_ORDINALS[1:10]])})\b"
+    rf"|(?P<word>{'|'.join(_WORDS)})\b{_SCALE.replace('scale', 'word_scale')})",
+    re.I,
+)
+
+
+class Amount(NamedTuple):
+    """A number or a date, and where it stands."""
+
+    start: int
+    end: int
+    value: str
+    is_weak: bool = False
+    """A word that is seldom meant as a number."""
+
+
+def find_numbers_and_dates(text: str) -> tuple[list[Amount], list[Amount]]:
+    """Return the numbers and the dates of a text; numbers within dates are among the numbers too."""
+    return list(_numbers(text)), list(_dates(text))
+
+
+def date_holds(known: str, wanted: str) -> bool:
+    """Does a date say all that another says? 1990-06-03 says *-06-03, but not the other way."""
+    if "-" not in known or "-" not in wanted:
+        return known == wanted
+    parts = zip(known.split("-"), wanted.split("-"))
+    return all(part == other or other == "*" for part, other in parts)
+
+
+def _dates(text: str) -> Iterator[Amount]:
+    for match in _DATE.finditer(text):
+        if not _is_capitalised(match):
+            continue
+        alone = (match["alone"] or "").lower()
+        if alone in _WEEKDAYS:
+            value = alone
+        else:
+            parts = {name[0]: part for name, part in match.groupdict().items() if part}
+            value = _date_value(parts.get("y"), parts.get("m", alone), parts.get("d"))
+        yield Amount(match.start(), match.end(), value)
+
+
+def _is_capitalised(match: re.Match[str]) -> bool:
+    """Months and weekdays are names; "may" and "march" in lower case are something else."""
+    letters = re.search(r"[^\W\d_]{3,}", match[0])
+    return letters is None or letters[0][0].isupper()
+
+
+def _date_value(year: str | None, month: str, day: str | None) -> str:
+    number = int(month) if month.isdigit() else _month_number(month)
+    return f"{year or '*'}-{number:02}-{f'{int(day):02}' if day else '*'}"
+
+
+def _month_number(name: str) -> int:
+    return next(n for n, month in enumerate(_MONTHS, start=1) if month.startswith(name.lower()[:3]))
+
+
+def _numbers(text: str) -> Iterator[Amount]:
+    for match in _NUMBER.finditer(text):
+        is_weak = False
+        if match["digits"]:
+            suffix = (match["suffix"] or "").lower()
+            has_currency = text[match.start() - 1 : match.start()] in ("$", "\u20ac", "\u00a3")
+            # Behind a currency a letter is a scale ($4.5m); elsewhere it is a unit (5m).
+            short = _SHORT_SCALES.get(suffix) if has_currency else None
+            value = _plain(match["digits"], match["scale"] or short)
+            if suffix == "s":  # the 1990s are not 1990
+                value += "s"
+        elif match["tens"]:
+            value = str(_WORDS[match["tens"].lower()] + _WORDS[match["unit"].lower()])
+        else:
+            word = match["word"].lower()
+            value = _plain(str(_WORDS[word]), match["word_scale"])
+            is_weak = word in _WEAK and not match["word_scale"]
+        yield Amount(match.start(), match.end(), value, is_weak)
+
+
+def _plain(digits: str, scale: str | None) -> str:
+    joined = re.sub(r"[,\u00a0\u202f\u2009]", "", digits)
+    if joined.count(".") > 1:  # a version or a section, not a quantity
+        return joined
+    number = Decimal(joined) * _SCALES[scale.lower()] if scale else Decimal(joined)
+    return f"{number.normalize():f}"

@@ -48,12 +48,14 @@ types: .venv/installed-dev ## mypy, strict, on src
 
 bench: .venv/installed-dev ## speed against other packages, written to benchmarks/results
 	$(BIN)/python benchmarks/overlap.py
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/rouge.py
 	$(BIN)/python benchmarks/extraction.py
 	$(BIN)/python benchmarks/training_step.py
 	$(BIN)/python benchmarks/encoding_cost.py
 	OMP_WAIT_POLICY=passive $(BIN)/python benchmarks/decoding.py
 	$(BIN)/python benchmarks/int8_kernels.py
 	$(BIN)/python benchmarks/building.py
+	OMP_WAIT_POLICY=passive $(BIN)/python benchmarks/ranker.py
 	$(BIN)/python benchmarks/preparing.py
 	$(BIN)/python benchmarks/padding_cost.py
 

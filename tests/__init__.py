@@ -1,0 +1,1 @@
+"""A package, so that no other distribution's stray `tests` stands in for it in worker processes."""

@@ -55,6 +55,7 @@ bench: .venv/installed-dev ## speed against other packages, written to benchmark
 	OMP_WAIT_POLICY=passive $(BIN)/python benchmarks/decoding.py
 	$(BIN)/python benchmarks/int8_kernels.py
 	$(BIN)/python benchmarks/building.py
+	OMP_WAIT_POLICY=passive $(BIN)/python benchmarks/ranker.py
 	$(BIN)/python benchmarks/preparing.py
 	$(BIN)/python benchmarks/padding_cost.py
 

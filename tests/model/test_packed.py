@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from hiersum.model.batch import Batch
-from hiersum.model.packed import PackedLinear, can_pack, packed
+from hiersum.model.packed import SMALL_MATRIX, PackedLinear, can_pack, packed
 
 EVERY_NETWORK = pytest.mark.parametrize(
     "changes",
@@ -23,10 +23,13 @@ EVERY_NETWORK = pytest.mark.parametrize(
 
 
 @pytest.mark.parametrize("bias", [True, False])
-@pytest.mark.parametrize("num_rows", [1, 5, 40, 300])
-def test_a_linear_layer_is_the_one_it_replaces(num_rows: int, bias: bool) -> None:
-    linear = nn.Linear(48, 130, bias=bias)
-    states = torch.randn(2, num_rows, 48)
+@pytest.mark.parametrize("rows", [(1, 1), (1, 5), (2, 1), (2, 40), (3, 100)], ids=str)
+@pytest.mark.parametrize("num_outputs", [130, SMALL_MATRIX // 48 + 1])
+def test_a_linear_layer_is_the_one_it_replaces(
+    rows: tuple[int, int], num_outputs: int, bias: bool
+) -> None:
+    linear = nn.Linear(48, num_outputs, bias=bias)
+    states = torch.randn(*rows, 48)
 
     actual = PackedLinear(linear.weight, linear.bias)(states)
 

@@ -76,7 +76,7 @@ def _table(report: dict[str, Any]) -> str:
     rows: list[tuple[str, ...]] = [header]
     for cut in report["cuts"]:
         paper = f"{cut['paper']['similarity']}  {cut['paper']['ranker']}"
-        cells = [_cell(cut[name]) for name in ("similarity", "ranker", "difference")]
+        cells = [_cell(cut[name]) for name in ("similarity", "ranker", "ranker - similarity")]
         rows.append((str(cut["paragraphs"]), f"{cut['clusters']:,}", *cells, paper))
     widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
     lines = ["  ".join(cell.ljust(n) for cell, n in zip(row, widths)).rstrip() for row in rows]

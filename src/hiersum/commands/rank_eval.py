@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hiersum.commands.model_folder import tokenizer_of, with_network_of
 from hiersum.commands.targets import clusters_with_targets, count_all
 from hiersum.config import Config
 from hiersum.errors import DataError
-from hiersum.evaluation.ranking import CUTS, PAPER, interval, recalls_at
+from hiersum.evaluation.ranking import CUTS, PAPER, Floats, interval, recalls_at
 from hiersum.progress import tracked
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker, best_first
@@ -39,27 +40,48 @@ def evaluate_ranker(
     """
     config = with_network_of(model, config)
     ranker = choose_ranker("neural", model, tokenizer_of(model, config))
+    rankers = {"similarity": SimilarityRanker(), "ranker": ranker}
+    return compare_rankers(corpora, config, rankers, kind=kind, skip_bad=skip_bad)
+
+
+def compare_rankers(
+    corpora: Sequence[Path],
+    config: Config,
+    rankers: Mapping[str, Ranker],
+    *,
+    kind: str = "auto",
+    skip_bad: bool = False,
+) -> dict[str, Any]:
+    """Measure rankers on the same clusters: the recall of each, and all paired differences.
+
+    Raises:
+        DataError: a cluster cannot be used, or all are too small.
+    """
     clusters = clusters_with_targets(corpora, config.data, kind=kind, skip_bad=skip_bad)
-    recalls = np.stack(
-        [
-            _recalls(cluster, [SimilarityRanker(), ranker], config)
-            for cluster in tracked(clusters, "ranking", lambda: count_all(corpora))
-        ]
-    )
+    rows = [
+        _recalls(cluster, list(rankers.values()), config)
+        for cluster in tracked(clusters, "ranking", lambda: count_all(corpora))
+    ]
+    recalls = np.stack(rows)
     if np.isnan(recalls).all():
         raise DataError(
             f"{corpora[0]}: every cluster has {2 * CUTS[0]} paragraphs or fewer, "
             "so there is nothing to choose from"
         )
+    learned = [ranker.fingerprint[:8] for ranker in rankers.values() if ranker.fingerprint]
     return {
-        "signature": f"rougeL recall|stem:yes|whole text|clusters:{len(recalls)}|paragraphs:>2x cut"
-        f"|bootstrap:95 %, 1000|ranker:{(ranker.fingerprint or '')[:8]}|v:{__version__}",
+        "signature": f"rougeL recall|stem:yes|whole text|clusters:{len(recalls)}"
+        f"|bootstrap:95 %, 1000|ranker:{','.join(learned)}|v:{__version__}",
         "clusters": len(recalls),
-        "cuts": [_row(cut, recalls[:, :, column]) for column, cut in enumerate(CUTS)],
+        "cuts": [
+            _row(cut, dict(zip(rankers, recalls[:, :, column].T)))
+            for column, cut in enumerate(CUTS)
+        ],
     }
 
 
-def _recalls(cluster: Cluster, rankers: Sequence[Ranker], config: Config) -> np.ndarray[Any, Any]:
+def _recalls(cluster: Cluster, rankers: Sequence[Ranker], config: Config) -> Floats:
+    """Return a row per ranker and a column per cut."""
     paragraphs = read_unseen(cluster, config)
     rankings = [
         [paragraphs[i].text for i in best_first(ranker.scores(cluster.title, paragraphs))]
@@ -68,14 +90,17 @@ def _recalls(cluster: Cluster, rankers: Sequence[Ranker], config: Config) -> np.
     return recalls_at(cluster.summary or "", rankings)
 
 
-def _row(cut: int, recalls: np.ndarray[Any, Any]) -> dict[str, Any]:
+def _row(cut: int, recalls: Mapping[str, Floats]) -> dict[str, Any]:
     """Describe one cut; None for what cannot be measured because all clusters are too small."""
-    recalls = recalls[~np.isnan(recalls[:, 0])]
-    similarity, ranker = recalls.T
-    columns = {"similarity": similarity, "ranker": ranker, "difference": ranker - similarity}
+    kept = {name: values[~np.isnan(values)] for name, values in recalls.items()}
+    differences = {f"{b} - {a}": kept[b] - kept[a] for a, b in combinations(kept, 2)}
+    num_clusters = len(next(iter(kept.values())))
     return {
         "paragraphs": cut,
-        "clusters": len(recalls),
-        **{n: asdict(interval(values)) if len(values) else None for n, values in columns.items()},
+        "clusters": num_clusters,
+        **{
+            name: asdict(interval(values)) if num_clusters else None
+            for name, values in (kept | differences).items()
+        },
         "paper": dict(zip(("similarity", "ranker"), PAPER[cut])),
     }

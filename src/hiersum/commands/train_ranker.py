@@ -12,7 +12,7 @@ from hiersum.commands.model_folder import tokenizer_of, with_network_of
 from hiersum.commands.targets import clusters_with_targets, count_all
 from hiersum.config import Config
 from hiersum.errors import DataError
-from hiersum.parallel import in_processes
+from hiersum.parallel import in_order, in_processes
 from hiersum.progress import tracked
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.training.ranker import train_ranker
@@ -47,8 +47,9 @@ class Corpora:
             lambda part: part[1], ((n, list(islice(chosen, _PART_CLUSTERS))) for n in count())
         )
         work = partial(_label, model=model, config=config)
-        done = dict(in_processes(work, parts, workers=self.workers))
-        examples = RankerExamples.join([done[number] for number in sorted(done)])
+        examples = RankerExamples.join(
+            list(in_order(in_processes(work, parts, workers=self.workers)))
+        )
         if not len(examples):
             raise DataError(f"{self.paths[0]}: its clusters have no paragraphs to learn from")
         return examples

@@ -29,7 +29,7 @@ class RankerTrainingConfig:
 
     width: int = 256
     """Width of the ranker's embeddings and LSTMs."""
-    max_tokens: int = 256
+    max_tokens: int = 128
     """Tokens of a paragraph that the ranker reads."""
     dropout: float = 0.2
     """Share of values dropped before linear layers."""
@@ -37,13 +37,13 @@ class RankerTrainingConfig:
     """Adagrad's rate."""
     initial_accumulator: float = 0.1
     """What Adagrad's sums of squares start from."""
-    max_clusters: int = 0
+    max_clusters: int = 3_000
     """Clusters to learn from, the first of the corpus; 0: all."""
-    max_valid_clusters: int = 200
+    max_valid_clusters: int = 100
     """Clusters of which the validation loss is taken."""
-    epochs: int = 2
+    epochs: int = 1
     """How often each paragraph is learned from."""
-    batch_tokens: int = 16_384
+    batch_tokens: int = 8_192
     """Padded size of a batch: paragraphs x longest one."""
     seed: int = 1
     """Decides fresh weights, the order of paragraphs and what is dropped."""

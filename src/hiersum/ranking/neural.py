@@ -43,7 +43,7 @@ class RankerShape:
     vocab_size: int
     width: int = 256
     """Width of embeddings and of both LSTMs."""
-    max_tokens: int = 256
+    max_tokens: int = 128
     """Tokens of a paragraph, and of a title, that are read."""
 
     def __post_init__(self) -> None:

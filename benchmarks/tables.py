@@ -86,8 +86,7 @@ def rouge_text() -> str:
         [
             f"On {record['pairs']:,} Wikipedia leads (the first words of the body as summaries) it took "
             f"{record['times_faster']} times less processor time than `rouge-score` with its own "
-            "bootstrap, "
-            "which draws without a seed:",
+            "bootstrap, which draws without a seed:",
             "",
             "| F1 | mean | interval | interval of `rouge-score` |",
             "|---|---|---|---|",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import hiersum.config
-from hiersum.building.report import PAPER
+from hiersum.building.report import PAPER, report_rows
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
@@ -86,8 +86,7 @@ def rouge_text() -> str:
         [
             f"On {record['pairs']:,} Wikipedia leads (the first words of the body as summaries) it took "
             f"{record['times_faster']} times less processor time than `rouge-score` with its own "
-            "bootstrap, "
-            "which draws without a seed:",
+            "bootstrap, which draws without a seed:",
             "",
             "| F1 | mean | interval | interval of `rouge-score` |",
             "|---|---|---|---|",
@@ -205,16 +204,14 @@ BUILT = {"train": "train", "valid": "valid", "test": "test", "supported-train": 
 
 def building_table() -> str:
     record, built = latest("building"), latest("built_clusters")
-    reports = [built[name] for name in BUILT]
+    columns = [{name: shown for name, shown, _ in report_rows(built[key])} for key in BUILT]
     lines = [
         f"| wikilead | {' | '.join(BUILT.values())} | the paper |",
         f"|---|{'---|' * (len(BUILT) + 1)}",
     ]
-    for name in reports[0]:
-        values = [report.get(name, 0) for report in reports]
-        if isinstance(values[0], (int, float)):
-            shown = " | ".join(f"{value:,}" for value in values)
-            lines.append(f"| {name} | {shown} | {PAPER.get(name, '')} |")
+    for name in columns[0]:
+        shown = " | ".join(column[name] for column in columns)
+        lines.append(f"| {name} | {shown} | {PAPER.get(name, '')} |")
     rate = record["articles_a_second_and_core"]
     lines += [
         "",

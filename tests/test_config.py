@@ -57,6 +57,16 @@ def test_every_field_has_a_default_and_a_docstring_beneath_it() -> None:
             "data.max_documents must be at most 1,000,000,000",
         ),
         ("data.near_duplicate=1.5", "data.near_duplicate must be between 0 and 1, got 1.5"),
+        (
+            "evaluation.bootstrap_samples=0",
+            "evaluation.bootstrap_samples must be at least 1, got 0",
+        ),
+        (
+            "evaluation.confidence=1",
+            "evaluation.confidence must be between 0.5 and 0.9999, got 1.0",
+        ),
+        ("evaluation.seed=-1", "evaluation.seed must be at least 0, got -1"),
+        ("decoding.batch_tokens=0", "decoding.batch_tokens must be at least 1, got 0"),
         ("data.near_duplicate=nan", "data.near_duplicate must be between 0 and 1, got nan"),
         ("data.max_paragraph_words=5", r"data.max_paragraph_words \(5\) must be at least twice"),
         ("extractive.style=funny", "extractive.style must be one of reader, paper, got 'funny'"),

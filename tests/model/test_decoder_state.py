@@ -28,8 +28,9 @@ def test_source_keys_exist_once_whatever_the_beam(tiny, sources) -> None:
     state = network.start(network.encode(Batch.from_ids(sources)), 20)
 
     for layer in state.layers:
-        for source, cluster in zip(layer.sources, sources, strict=True):
-            assert source.key.shape == source.value_HMK.shape == (4, sum(map(len, cluster)), 4)
+        for block, cluster in zip(layer.sources, sources, strict=True):
+            expected = (1, 4, sum(map(len, cluster)), 4)
+            assert block.key_CHMK.shape == block.value_CHMK.shape == expected
 
 
 def test_long_hypotheses_that_cross_stay_what_they_are(tiny, sources) -> None:

@@ -1,4 +1,4 @@
-"""Reading a source gives the same whichever kernels read it."""
+"""A source in a block is read as it is read alone, and leaves the others as they are."""
 
 from __future__ import annotations
 
@@ -6,25 +6,57 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from hiersum.model.source_cache import FEW_QUERIES, SourceCache
+from hiersum.model.source_cache import keep_sources, source_blocks
+from hiersum.model.spans import Spans
+
+SOURCES = Spans((5, 5, 5, 2, 7, 7))
 
 
-@pytest.mark.parametrize("with_weights", [False, True])
-@pytest.mark.parametrize("num_beams", [1, FEW_QUERIES, FEW_QUERIES + 1, 20])
-def test_attention_is_that_of_torch(num_beams: int, with_weights: bool) -> None:
-    """Held to the fused kernel on rows as they come; weights sum to 1 and give the same mix."""
-    key_MHK, value_MHK = torch.randn(2, 11, 3, 4)
-    query_NHK = torch.randn(num_beams, 3, 4)
-    source = SourceCache(key_MHK, value_MHK, num_beams=num_beams, with_weights=with_weights)
+def test_attention_of_a_block_is_that_of_each_source() -> None:
+    """Held to torch's kernel, source by source; weights sum to 1 and give the same mix."""
+    key_RHK, value_RHK = torch.randn(2, SOURCES.num_rows, 3, 4)
+    query_BNHK = torch.randn(6, 2, 3, 4)
 
-    mixed_NHK, weights_HNM = source.attend(query_NHK, 0.7)
+    blocks = source_blocks(key_RHK, value_RHK, SOURCES)
 
-    expected_HNK = F.scaled_dot_product_attention(
-        *(rows.transpose(0, 1) for rows in (query_NHK, key_MHK, value_MHK)), scale=0.7
-    )
-    torch.testing.assert_close(mixed_NHK, expected_HNK.transpose(0, 1))
-    assert (weights_HNM is not None) == with_weights
-    if weights_HNM is not None:
-        torch.testing.assert_close(weights_HNM.sum(-1), torch.ones(3, num_beams))
-        again_NHK = torch.einsum("hnm,mhk->nhk", weights_HNM, value_MHK)
-        torch.testing.assert_close(again_NHK, mixed_NHK)
+    assert [len(block) for block in blocks] == [3, 1, 2]
+    queries = query_BNHK.split([3, 1, 2])
+    mixed_BNHK = torch.cat([b.attend(q, 0.7) for b, q in zip(blocks, queries)])
+    weights = [w for b, q in zip(blocks, queries) for w in b.weights(q, 0.7)]
+    for query, key, value, mixed, weights_HNM in zip(
+        query_BNHK, SOURCES.split(key_RHK), SOURCES.split(value_RHK), mixed_BNHK, weights
+    ):
+        expected_HNK = F.scaled_dot_product_attention(
+            *(rows.transpose(0, 1) for rows in (query, key, value)), scale=0.7
+        )
+        torch.testing.assert_close(mixed, expected_HNK.transpose(0, 1))
+        torch.testing.assert_close(weights_HNM.sum(-1), torch.ones(3, 2))
+        torch.testing.assert_close(torch.einsum("hnm,mhk->nhk", weights_HNM, value), mixed)
+
+
+@pytest.mark.parametrize(
+    ("clusters", "sizes"),
+    [
+        ([0, 1, 2, 3, 4, 5], [3, 1, 2]),
+        ([0, 2, 4], [1, 1, 1]),
+        ([1, 2, 3, 5], [2, 1, 1]),
+        ([5, 4, 0, 1], [1, 1, 2]),
+        ([3], [1]),
+    ],
+)
+def test_clusters_that_stay_keep_their_sources(clusters: list[int], sizes: list[int]) -> None:
+    """In the order asked for, neighbours still together, and without a copy."""
+    rows = torch.arange(SOURCES.num_rows).float()[:, None, None].expand(-1, 3, 4)
+    blocks = source_blocks(rows, rows + 100, SOURCES)
+
+    kept = keep_sources(blocks, clusters)
+
+    assert [len(block) for block in kept] == sizes
+    keys = [key for block in kept for key in block.key_CHMK]
+    values = [value for block in kept for value in block.value_CHMK]
+    parts = SOURCES.split(rows)
+    for cluster, key_HMK, value_HMK in zip(clusters, keys, values, strict=True):
+        assert torch.equal(key_HMK, parts[cluster].transpose(0, 1))
+        assert torch.equal(value_HMK, parts[cluster].transpose(0, 1) + 100)
+    storages = {block.key_CHMK.untyped_storage().data_ptr() for block in blocks}
+    assert {block.key_CHMK.untyped_storage().data_ptr() for block in kept} <= storages

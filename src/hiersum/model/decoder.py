@@ -18,7 +18,7 @@ from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.decoder_state import DecoderState, LayerCache
 from hiersum.model.dropout import Dropout, drop
 from hiersum.model.layers import FeedForward, RelativeBias, Residual, sinusoid
-from hiersum.model.source_cache import SourceCache
+from hiersum.model.source_cache import source_blocks
 from hiersum.model.spans import Spans
 
 
@@ -81,9 +81,9 @@ class DecoderLayer(nn.Module):
 
     def step(
         self, states_BND: Tensor, cache: LayerCache, num_stored: int, mask_BHNX: Tensor | None
-    ) -> tuple[Tensor, list[Tensor]]:
-        """Return the states after one token each, and weights_HNM per cluster if they are wanted."""
-        weights: list[Tensor] = []
+    ) -> tuple[Tensor, Tensor]:
+        """Return the states after one token each, and the query_BNHK that looked at the source."""
+        asked: list[Tensor] = []
 
         def look_back(x_BND: Tensor) -> Tensor:
             attention = self.self_attention
@@ -100,19 +100,23 @@ class DecoderLayer(nn.Module):
 
         def look_at_source(x_BND: Tensor) -> Tensor:
             attention = self.source_attention
-            mixed = []
-            for query_NHK, source in zip(
-                attention.project_query(x_BND), cache.sources, strict=True
-            ):
-                mixed_NHK, weights_HNM = source.attend(query_NHK, attention.scale)
-                mixed.append(mixed_NHK)
-                if weights_HNM is not None:
-                    weights.append(weights_HNM)
-            return attention.merge(torch.stack(mixed))
+            query_BNHK = attention.project_query(x_BND)
+            asked.append(query_BNHK)
+            mixed = [
+                block.attend(query_CNHK, attention.scale)
+                for query_CNHK, block in cache.by_block(query_BNHK)
+            ]
+            return attention.merge(torch.cat(mixed))
 
         states_BND = self.self_residual(states_BND, look_back)
         states_BND = self.source_residual(states_BND, look_at_source)
-        return self.feed_forward_residual(states_BND, self.feed_forward), weights
+        return self.feed_forward_residual(states_BND, self.feed_forward), asked[0]
+
+    def source_weights(self, query_BNHK: Tensor, cache: LayerCache) -> list[Tensor]:
+        """Return weights_HNM per cluster of the queries of a step."""
+        scale = self.source_attention.scale
+        pairs = cache.by_block(query_BNHK)
+        return [weights for query, block in pairs for weights in block.weights(query, scale)]
 
 
 class Decoder(nn.Module):
@@ -164,13 +168,10 @@ class Decoder(nn.Module):
         for layer in self.layers:
             assert isinstance(layer, DecoderLayer)
             key_RHK, value_RHK = layer.source_attention.project_memory(memory.states_RD)
-            sources = [
-                SourceCache(key, value, num_beams=num_beams, with_weights=with_attention)
-                for key, value in zip(*map(memory.sources.split, (key_RHK, value_RHK)))
-            ]
-            heads = (2, len(sources), key_RHK.size(1), 0, key_RHK.size(2))
-            caches.append(LayerCache(sources, written_2BHXK=key_RHK.new_empty(heads)))
-        return DecoderState(caches, num_beams)
+            blocks = source_blocks(key_RHK, value_RHK, memory.sources)
+            heads = (2, len(memory.sources.lengths), key_RHK.size(1), 0, key_RHK.size(2))
+            caches.append(LayerCache(blocks, written_2BHXK=key_RHK.new_empty(heads)))
+        return DecoderState(caches, num_beams, with_attention)
 
     def step(self, words_BND: Tensor, state: DecoderState) -> Tensor:
         """Return states_BND after one more token of each hypothesis."""
@@ -186,8 +187,9 @@ class Decoder(nn.Module):
         weights: list[list[Tensor]] = []
         for layer, cache in zip(self.layers, state.layers, strict=True):
             assert isinstance(layer, DecoderLayer)
-            states_BND, of_layer = layer.step(states_BND, cache, state.num_stored, mask_BHNX)
-            weights.append(of_layer)
+            states_BND, query_BNHK = layer.step(states_BND, cache, state.num_stored, mask_BHNX)
+            if state.with_attention:
+                weights.append(layer.source_weights(query_BNHK, cache))
         state.attention = mean_weights(weights)
         return states_BND if self.final_norm is None else self.final_norm(states_BND)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from hiersum.model.source_cache import SourceCache
+from hiersum.model.source_cache import SourceBlock, keep_sources
 
 FIRST_CAPACITY = 64
 
@@ -23,10 +23,15 @@ FIRST_CAPACITY = 64
 class LayerCache:
     """Keys and values that one decoder layer attends to."""
 
-    sources: list[SourceCache]
-    """One per cluster."""
+    sources: list[SourceBlock]
+    """Keys and values of all clusters' sources, in order."""
     written_2BHXK: Tensor
     """Keys, then values, of the stored tokens."""
+
+    def by_block(self, query_BNHK: Tensor) -> list[tuple[Tensor, SourceBlock]]:
+        """Return query_CNHK beside each block of sources."""
+        queries = query_BNHK.split([len(block) for block in self.sources])
+        return list(zip(queries, self.sources))
 
     def append(self, key_BNHK: Tensor, value_BNHK: Tensor, end: int) -> tuple[Tensor, Tensor]:
         """Store the newest tokens before `end`; return key_BHXK and value_BHXK of all up to it."""
@@ -40,10 +45,11 @@ class LayerCache:
 class DecoderState:
     """Hypotheses half written: B clusters with N hypotheses each. `step` writes into it."""
 
-    def __init__(self, layers: list[LayerCache], num_beams: int) -> None:
+    def __init__(self, layers: list[LayerCache], num_beams: int, with_attention: bool) -> None:
         self.layers = layers
         self.num_beams = num_beams
         self.length = 0
+        self.with_attention = with_attention
         self.attention: list[Tensor] = []
         """After a step, if asked for: weights_NM of source tokens per cluster; rows sum to 1."""
         device = layers[0].written_2BHXK.device
@@ -96,7 +102,7 @@ class DecoderState:
         self.is_own_BNX = self.is_own_BNX[index]
         self.place_BX = self.place_BX[index]
         for layer in self.layers:
-            layer.sources = [layer.sources[cluster] for cluster in clusters]
+            layer.sources = keep_sources(layer.sources, clusters)
             layer.written_2BHXK = layer.written_2BHXK[:, index]
 
     def _make_room(self) -> None:

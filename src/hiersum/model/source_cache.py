@@ -1,36 +1,63 @@
-"""Keys and values of one cluster's source, computed once and read by all its hypotheses."""
+"""Keys and values of sources, computed once per cluster and read by all its hypotheses.
+
+Neighbouring sources of equal length are one block, which a kernel reads in one go: for the few
+queries of a step, starting a kernel costs as much as a good part of its work.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch.nn.functional as F
 from torch import Tensor
 
-FEW_QUERIES = 6
-"""Up to so many hypotheses two plain products are faster than the fused kernel, which beyond that
-is up to twice as fast (`EXPERIMENTS.md`)."""
+from hiersum.model.spans import Spans
 
 
-class SourceCache:
-    """What one decoder layer reads of one source; the beam is the query axis."""
+@dataclass(frozen=True)
+class SourceBlock:
+    """What one decoder layer reads of C equally long sources; the beam is the query axis."""
 
-    def __init__(
-        self, key_MHK: Tensor, value_MHK: Tensor, *, num_beams: int, with_weights: bool
-    ) -> None:
-        self.with_weights = with_weights
-        self.is_fused = num_beams > FEW_QUERIES and not with_weights
-        # Each head's rows together in storage; for plain products, keys in columns.
-        order = (1, 0, 2) if self.is_fused else (1, 2, 0)
-        self.key = key_MHK.permute(order).contiguous()
-        self.value_HMK = value_MHK.transpose(0, 1).contiguous()
+    key_CHMK: Tensor
+    value_CHMK: Tensor
 
-    def attend(self, query_NHK: Tensor, scale: float) -> tuple[Tensor, Tensor | None]:
-        """Return mixed_NHK and, if they are wanted, weights_HNM."""
-        query_HNK = query_NHK.transpose(0, 1)
-        if self.is_fused:
-            mixed_1HNK = F.scaled_dot_product_attention(
-                query_HNK[None], self.key[None], self.value_HMK[None], scale=scale
-            )
-            return mixed_1HNK[0].transpose(0, 1), None
-        weights_HNM = ((query_HNK * scale) @ self.key).softmax(-1)
-        mixed_NHK = (weights_HNM @ self.value_HMK).transpose(0, 1)
-        return mixed_NHK, weights_HNM if self.with_weights else None
+    def __len__(self) -> int:
+        return len(self.key_CHMK)
+
+    def attend(self, query_CNHK: Tensor, scale: float) -> Tensor:
+        """Return mixed_CNHK."""
+        mixed_CHNK = F.scaled_dot_product_attention(
+            query_CNHK.transpose(1, 2), self.key_CHMK, self.value_CHMK, scale=scale
+        )
+        return mixed_CHNK.transpose(1, 2)
+
+    def weights(self, query_CNHK: Tensor, scale: float) -> Tensor:
+        """Return weights_CHNM of `attend`, which its kernel does not give."""
+        scores_CHNM = query_CNHK.transpose(1, 2) @ self.key_CHMK.transpose(2, 3)
+        return (scores_CHNM * scale).softmax(-1)
+
+
+def source_blocks(key_RHK: Tensor, value_RHK: Tensor, sources: Spans) -> list[SourceBlock]:
+    """Group keys and values of flat rows by runs of equally long sources."""
+    # (C, M, H, K) -> (C, H, M, K), each head's rows together in storage
+    keys, values = (
+        [block.transpose(1, 2).contiguous() for block in sources.blocks(rows)]
+        for rows in (key_RHK, value_RHK)
+    )
+    return [SourceBlock(key, value) for key, value in zip(keys, values)]
+
+
+def keep_sources(blocks: Sequence[SourceBlock], clusters: Sequence[int]) -> list[SourceBlock]:
+    """Return the blocks of these clusters only, in this order; views, nothing is copied."""
+    places = [(block, row) for block in blocks for row in range(len(block))]
+    pieces: list[tuple[SourceBlock, int, int]] = []
+    for block, row in (places[cluster] for cluster in clusters):
+        if pieces and pieces[-1][0] is block and pieces[-1][2] == row:
+            pieces[-1] = (block, pieces[-1][1], row + 1)
+        else:
+            pieces.append((block, row, row + 1))
+    return [
+        SourceBlock(block.key_CHMK[start:end], block.value_CHMK[start:end])
+        for block, start, end in pieces
+    ]

@@ -227,6 +227,7 @@ def wait_for_a_checkpoint(process: subprocess.Popen[str], folder: Path) -> None:
         time.sleep(0.005)
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_as_if_nothing_was(places: tuple[Path, Path, Path]) -> None:
     """Two real kill -9, each a random while after the run shows progress."""
     clusters, whole, parts = places

@@ -87,6 +87,7 @@ def start(config: Path, run: Path, *options: str) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on_as_if_nothing_was(
     settings: Settings, tmp_path: Path
 ) -> None:

@@ -1,0 +1,143 @@
+"""What a crawl has got so far: pages as WARC files, and a journal of every address.
+
+A page is appended to a WARC file, then its line to the journal, which says how long the file is now. A
+killed crawl goes on from there: what stands behind the last line of the journal is cut off.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import threading
+import uuid
+from collections import Counter
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO
+
+from hiersum.building.pages.addresses import key_of
+from hiersum.data.files import alone_in
+from hiersum.errors import InputError
+
+FETCHED = "fetched"
+_MAX_FILE_BYTES = 1_000_000_000
+
+
+class CrawlArchive:
+    """The folder of a crawl; open it alone (`with archive.alone():`)."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{folder}: cannot be made a folder ({error.strerror})") from error
+        self.folder = folder
+        self.outcomes: Counter[str] = Counter()
+        self._done: set[int] = set()
+        self._lock = threading.Lock()
+        self._number = 0
+        self._journal: IO[bytes] | None = None
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> CrawlArchive:
+        self._alone = alone_in(self.folder)
+        self._alone.__enter__()
+        self._resume()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in (self._journal, self._file):
+            if file is not None:
+                file.close()
+        self._alone.__exit__(None, None, None)
+
+    def __contains__(self, url: str) -> bool:
+        return key_of(url) in self._done
+
+    @property
+    def files(self) -> list[Path]:
+        """The WARC files that hold something."""
+        return sorted(p for p in self.folder.glob("crawl-*.warc.gz") if p.stat().st_size)
+
+    def add(self, url: str, outcome: str, *, kind: str = "", body: bytes = b"") -> None:
+        """Keep what came of an address: a page, or why there is none.
+
+        Raises:
+            InputError: the disk is full.
+        """
+        try:
+            with self._lock:
+                end = self._write_page(url, kind, body) if outcome == FETCHED else None
+                self._note(url, outcome, end)
+        except OSError as error:
+            raise InputError(
+                f"{self.folder}: cannot be written ({error.strerror}); what was fetched stays: run "
+                "the same command again to go on"
+            ) from error
+
+    def _note(self, url: str, outcome: str, end: int | None) -> None:
+        assert self._journal is not None
+        line = {"url": url, "outcome": outcome, "file": self._number, "end": end}
+        self._journal.write(json.dumps(line).encode() + b"\n")
+        self._journal.flush()
+        self._count(url, outcome)
+
+    def _count(self, url: str, outcome: str) -> None:
+        self._done.add(key_of(url))
+        self.outcomes[outcome] += 1
+
+    def _write_page(self, url: str, kind: str, body: bytes) -> int:
+        if self._file is None or self._file.tell() > _MAX_FILE_BYTES:
+            if self._file is not None:
+                self._file.close()
+                self._number += 1
+            self._file = self._path(self._number).open("ab")
+        self._file.write(gzip.compress(_record(url, kind, body), 6))
+        self._file.flush()
+        return self._file.tell()
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"crawl-{number:05}.warc.gz"
+
+    def _resume(self) -> None:
+        path = self.folder / "journal.jsonl"
+        try:
+            self._journal = path.open("a+b")
+        except OSError as error:
+            raise InputError(f"{path}: cannot be written ({error.strerror})") from error
+        whole = 0
+        ends: dict[int, int] = {}
+        self._journal.seek(0)
+        for line in self._journal:
+            try:
+                record = json.loads(line) if line.endswith(b"\n") else None
+            except ValueError:
+                record = None
+            if not isinstance(record, dict):
+                break  # cut off by a kill
+            whole += len(line)
+            self._count(record["url"], record["outcome"])
+            if record["end"] is not None:
+                ends[record["file"]] = record["end"]
+        self._journal.truncate(whole)
+        for file in self.folder.glob("crawl-*.warc.gz"):
+            number = int(file.name[6:11])
+            os.truncate(file, min(ends.get(number, 0), file.stat().st_size))
+        self._number = max(ends, default=0)
+
+
+def _record(url: str, kind: str, body: bytes) -> bytes:
+    """Return a WARC response record."""
+    kind = kind.replace("\r", " ").replace("\n", " ")
+    http = f"HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {len(body)}\r\n\r\n"
+    block = http.encode("latin-1", "replace") + body
+    head = (
+        "WARC/1.0\r\nWARC-Type: response\r\n"
+        f"WARC-Target-URI: {url}\r\n"
+        f"WARC-Date: {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\r\n"
+        f"WARC-Record-ID: <urn:uuid:{uuid.uuid4()}>\r\n"
+        "Content-Type: application/http; msgtype=response\r\n"
+        f"Content-Length: {len(block)}\r\n\r\n"
+    )
+    return head.encode("utf-8", "replace") + block + b"\r\n\r\n"

@@ -13,13 +13,14 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "hiersum"
 MAX_LINES = 400
 
-FLOOR = {"errors", "types", "config", "progress", "parallel"}
+FLOOR = {"errors", "types", "config", "progress", "parallel"}  # what every room may use
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "types": {"errors"},
     "config": {"errors"},
     "progress": set(),
     "parallel": {"errors"},
+    "distributed": {"errors", "parallel"},
     "text": FLOOR,
     "ranking": FLOOR | {"text"},
     "graphs": FLOOR | {"text"},

@@ -42,7 +42,8 @@ logger = logging.getLogger(__name__)
 NEURAL_SYSTEMS = ("ht", "ft", "tdmca")
 _MAX_TITLE_CHARACTERS = 1_000
 _MAX_WORDS = 1_000_000
-_WINDOW = 64  # clusters among which a network finds those of like length
+WINDOW = 64
+"""Clusters among which a network finds those of like length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +192,7 @@ class Summarizer:
         """
         request = self._request(focus, max_words, system)
         numbered = enumerate(clusters)
-        window_size = 1 if request.system in SYSTEMS else _WINDOW
+        window_size = 1 if request.system in SYSTEMS else WINDOW
         while window := list(islice(numbered, window_size)):
             yield from self._summarize_window(window, request)
 

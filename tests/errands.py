@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from pathlib import Path
 
@@ -28,3 +29,23 @@ def die_at_two(number: int) -> int:
 def say_and_sleep(number: int, folder: Path) -> None:
     (folder / str(os.getpid())).touch()
     signal.pause()
+
+
+def do_as_told(facts: dict[str, str], data: bytes) -> dict[str, object]:
+    """Work for a guard: well-behaved or poisonous, as it is told."""
+    match facts["deed"]:
+        case "echo":
+            return {"length": len(data)}
+        case "print":
+            print("not an answer")  # noqa: T201
+            return {"done": True}
+        case "hang":
+            # In C, holding the interpreter: no signal handler of Python's could stop it.
+            re.match(r"(a|aa)+$", "a" * 60 + "b")
+        case "eat":
+            return {"length": len(b"x" * 10**10)}
+        case "die":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        case "dig":
+            return do_as_told(facts, data)
+    raise KeyError(facts["deed"])

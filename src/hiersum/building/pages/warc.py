@@ -47,14 +47,16 @@ def _read_from(
     """Yield pages until the end or until damage; return where to look for the next record then."""
     iterator, kinds = _open(file)
     place = start + 1
+    is_counted = False
     while True:
         try:
             record = next(iterator)
         except StopIteration:
             return None
         except Exception:  # fastwarc raises OSError and others, and what it raises changes
-            problems["damaged record"] += 1
+            problems["damaged record"] += not is_counted
             return place
+        is_counted = False
         place = start + record.stream_pos + 1
         url = (record.headers.get("WARC-Target-URI") or "").strip("<>")
         if not is_wanted(url):
@@ -65,6 +67,7 @@ def _read_from(
                 yield page
         except Exception:  # a payload that cannot be unpacked; the next record may be whole
             problems["damaged record"] += 1
+            is_counted = True
 
 
 def _page(

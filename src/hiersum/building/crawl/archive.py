@@ -6,7 +6,9 @@ killed crawl goes on from there: what stands behind the last line of the journal
 
 from __future__ import annotations
 
+import errno
 import gzip
+import io
 import json
 import os
 import threading
@@ -14,7 +16,6 @@ import uuid
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
 
 from hiersum.building.pages.addresses import key_of
 from hiersum.data.files import alone_in
@@ -37,8 +38,8 @@ class CrawlArchive:
         self._done: set[int] = set()
         self._lock = threading.Lock()
         self._number = 0
-        self._journal: IO[bytes] | None = None
-        self._file: IO[bytes] | None = None
+        self._journal: io.FileIO | None = None
+        self._file: io.FileIO | None = None
 
     def __enter__(self) -> CrawlArchive:
         self._alone = alone_in(self.folder)
@@ -79,8 +80,7 @@ class CrawlArchive:
     def _note(self, url: str, outcome: str, end: int | None) -> None:
         assert self._journal is not None
         line = {"url": url, "outcome": outcome, "file": self._number, "end": end}
-        self._journal.write(json.dumps(line).encode() + b"\n")
-        self._journal.flush()
+        _append(self._journal, json.dumps(line).encode() + b"\n")
         self._count(url, outcome)
 
     def _count(self, url: str, outcome: str) -> None:
@@ -92,9 +92,8 @@ class CrawlArchive:
             if self._file is not None:
                 self._file.close()
                 self._number += 1
-            self._file = self._path(self._number).open("ab")
-        self._file.write(gzip.compress(_record(url, kind, body), 6))
-        self._file.flush()
+            self._file = self._path(self._number).open("ab", buffering=0)
+        _append(self._file, gzip.compress(_record(url, kind, body), 6))
         return self._file.tell()
 
     def _path(self, number: int) -> Path:
@@ -103,13 +102,12 @@ class CrawlArchive:
     def _resume(self) -> None:
         path = self.folder / "journal.jsonl"
         try:
-            self._journal = path.open("a+b")
+            self._journal = path.open("a+b", buffering=0)
         except OSError as error:
             raise InputError(f"{path}: cannot be written ({error.strerror})") from error
         whole = 0
         ends: dict[int, int] = {}
-        self._journal.seek(0)
-        for line in self._journal:
+        for line in path.read_bytes().splitlines(keepends=True):
             try:
                 record = json.loads(line) if line.endswith(b"\n") else None
             except ValueError:
@@ -125,6 +123,12 @@ class CrawlArchive:
             number = int(file.name[6:11])
             os.truncate(file, min(ends.get(number, 0), file.stat().st_size))
         self._number = max(ends, default=0)
+
+
+def _append(file: io.FileIO, data: bytes) -> None:
+    """Write all of it, past any buffer: what fails to be written fails here."""
+    if file.write(data) < len(data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _record(url: str, kind: str, body: bytes) -> bytes:

@@ -12,7 +12,7 @@ import socket
 import ssl
 import threading
 import zlib
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from time import monotonic
 from urllib.parse import quote, urlsplit
@@ -84,13 +84,13 @@ def fetch(
         connection.sock = line.socket
         headers = {"User-Agent": agent, "Accept": "text/html,*/*;q=0.5", "Accept-Encoding": "gzip"}
         connection.request("GET", target, headers={**headers, "Connection": "close"})
-        response = connection.getresponse()
-        found = {name.lower(): value for name, value in response.getheaders()}
-        body = b""
-        if response.status == 200:
-            packing = found.get("content-encoding", "").strip().lower()
-            body = _read(response, packing, max_bytes, deadline, cut=cut)
-        return Fetched(response.status, found, body)
+        with closing(connection.getresponse()) as response:
+            found = {name.lower(): value for name, value in response.getheaders()}
+            body = b""
+            if response.status == 200:
+                packing = found.get("content-encoding", "").strip().lower()
+                body = _read(response, packing, max_bytes, deadline, cut=cut)
+            return Fetched(response.status, found, body)
     except ssl.SSLCertVerificationError as error:
         raise FetchError("certificate") from error
     except (TimeoutError, OSError, http.client.HTTPException, ValueError, zlib.error) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import time
 from pathlib import Path
 
 from hiersum.errors import DataError
@@ -49,3 +50,16 @@ def do_as_told(facts: dict[str, str], data: bytes) -> dict[str, object]:
         case "dig":
             return do_as_told(facts, data)
     raise KeyError(facts["deed"])
+
+
+def die_once(number: int, folder: Path) -> int:
+    """Kill the process at the number two, but only the first time."""
+    if number == 2 and not (folder / "died").exists():
+        (folder / "died").touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def slow_square(number: int) -> int:
+    time.sleep(0.2)
+    return number * number

@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from typing import Any, TypeVar
 
 from hiersum.errors import InputError, MissingDependencyError
@@ -45,11 +46,12 @@ def open_engine(name: str, *, workers: int | None, address: str | None = None) -
             raise InputError("--ray-address goes with --engine ray")
         yield LocalEngine(workers or _num_cores())
         return
-    ray = _connect(address, workers)
-    try:
-        yield RayEngine(workers or max(int(ray.cluster_resources().get("CPU", 1)), 1))
-    finally:
-        ray.shutdown()
+    with redirect_stdout(sys.stderr):  # Ray reports deaths on stdout, which is for results
+        ray = _connect(address, workers)
+        try:
+            yield RayEngine(workers or max(int(ray.cluster_resources().get("CPU", 1)), 1))
+        finally:
+            ray.shutdown()
 
 
 class RayEngine:

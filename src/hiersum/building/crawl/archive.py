@@ -107,17 +107,18 @@ class CrawlArchive:
             raise InputError(f"{path}: cannot be written ({error.strerror})") from error
         whole = 0
         ends: dict[int, int] = {}
-        for line in path.read_bytes().splitlines(keepends=True):
-            try:
-                record = json.loads(line) if line.endswith(b"\n") else None
-            except ValueError:
-                record = None
-            if not isinstance(record, dict):
-                break  # cut off by a kill
-            whole += len(line)
-            self._count(record["url"], record["outcome"])
-            if record["end"] is not None:
-                ends[record["file"]] = record["end"]
+        with path.open("rb") as lines:
+            for line in lines:
+                try:
+                    record = json.loads(line) if line.endswith(b"\n") else None
+                except ValueError:
+                    record = None
+                if not isinstance(record, dict):
+                    break  # cut off by a kill
+                whole += len(line)
+                self._count(record["url"], record["outcome"])
+                if record["end"] is not None:
+                    ends[record["file"]] = record["end"]
         self._journal.truncate(whole)
         for file in self.folder.glob("crawl-*.warc.gz"):
             number = int(file.name[6:11])

@@ -269,26 +269,45 @@ def _wait_for(is_so: Any, process: subprocess.Popen[bytes]) -> None:
 @slow
 def test_an_existing_cluster_by_its_address_survives_the_loss_of_a_node(tmp_path: Path) -> None:
     """In a program of its own, as one process can know one cluster only."""
+    here = str(Path(__file__).parent)
+    path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), here]))
     completed = subprocess.run(
-        [sys.executable, "-c", CLUSTER, str(tmp_path)], capture_output=True, text=True, timeout=300
+        [sys.executable, "-c", CLUSTER],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=300,
     )
     assert completed.returncode == 0, completed.stderr
-    assert completed.stdout.splitlines()[-1] == str([n * n for n in range(30)])
+    refused, results = completed.stdout.splitlines()[-2:]
+    assert refused == (
+        "a machine of the Ray cluster cannot do this work (No module named 'only_here'); install the "
+        "same hiersum, with the same extras, on all of them"
+    )
+    assert results == str([n * n for n in range(30)])
 
 
-CLUSTER = f"""
-import sys, time
-sys.path.insert(0, {str(Path(__file__).parent)!r})
+CLUSTER = """
+import sys, tempfile
 from errands import slow_square
 from ray.cluster_utils import Cluster
 from hiersum.distributed import open_engine
 
-cluster = Cluster(initialize_head=True, head_node_args={{"num_cpus": 1, "object_store_memory": 10**8}})
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 10**8})
 second = cluster.add_node(num_cpus=1, object_store_memory=10**8)
 cluster.wait_for_nodes()
 try:
     with open_engine("ray", workers=None, address=cluster.address) as engine:
         assert engine.workers == 2
+        with tempfile.TemporaryDirectory() as folder:
+            with open(folder + "/only_here.py", "w") as file:
+                file.write("def work(item): return item")
+            sys.path.insert(0, folder)
+            from only_here import work
+            try:
+                list(engine.run(work, range(3)))
+            except Exception as error:
+                print(error, file=sys.__stdout__)
         results = []
         for result in engine.run(slow_square, range(30)):
             results.append(result)

@@ -67,48 +67,133 @@ class RayEngine:
 
         Raises:
             WorkerError: an item killed its worker again and again.
+            InputError: a machine of the cluster lacks what the work needs.
         """
-        import ray
-
-        actor_class: Any = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=MAX_DEATHS)(
-            _Worker
-        )
-        packed = ray.put(work)
-        actors = [actor_class.remote() for _ in range(self.workers)]
-        free = actors * _AHEAD
-        pending: dict[Any, Any] = {}
+        crew = _Crew(work, self.workers)
         try:
             for item in items:
-                if not free:
-                    yield self._finished(pending, free)
-                actor = free.pop()
-                pending[actor.do.remote(packed, item)] = actor
-            while pending:
-                yield self._finished(pending, free)
+                yield from crew.until_free()
+                crew.give(item)
+            yield from crew.until_done()
         finally:
-            for actor in actors:
-                ray.kill(actor)
+            crew.leave()
 
-    def _finished(self, pending: dict[Any, Any], free: list[Any]) -> Any:
+
+class _Crew:
+    """Actors that are replaced when they die; what they had begun is given to others.
+
+    A new actor gets work only once it runs: a cluster that has lost a machine may have no room for it.
+    """
+
+    def __init__(self, work: Callable[[Any], Any], workers: int) -> None:
         import ray
-        from ray.exceptions import RayActorError, RayTaskError
 
-        (done, *_), _ = ray.wait(list(pending), num_returns=1)
-        free.insert(0, pending.pop(done))
+        self._ray = ray
+        self._actor_class: Any = ray.remote(num_cpus=1)(_Worker)
+        self._work = ray.put(work)
+        self._starting: dict[Any, Any] = {}
+        self._begun: dict[Any, tuple[Any, Any, int]] = {}
+        self._begun_by: dict[Any, list[Any]] = {}
+        self._again: list[tuple[Any, int]] = []
+        for _ in range(workers):
+            self._start()
+
+    def until_free(self) -> Iterator[Any]:
+        """Yield results until an actor has room for a new item."""
+        self._hand_out()
+        while self._again or self._roomiest() is None:
+            yield from self._wait()
+            self._hand_out()
+
+    def until_done(self) -> Iterator[Any]:
+        """Yield all results that are left."""
+        while self._begun or self._again:
+            self._hand_out()
+            yield from self._wait()
+
+    def give(self, item: Any, deaths: int = 0) -> None:
+        """Have an item done by the actor with most room."""
+        actor = self._roomiest()
+        reference = actor.do.remote(self._work, item)
+        self._begun[reference] = (actor, item, deaths)
+        self._begun_by[actor].append(reference)
+
+    def leave(self) -> None:
+        """End all actors."""
+        for actor in (*self._begun_by, *self._starting.values()):
+            self._ray.kill(actor)
+
+    def _hand_out(self) -> None:
+        while self._again and self._roomiest() is not None:
+            self.give(*self._again.pop())
+
+    def _roomiest(self) -> Any:
+        actor = min(self._begun_by, key=lambda one: len(self._begun_by[one]), default=None)
+        return None if actor is None or len(self._begun_by[actor]) >= _AHEAD else actor
+
+    def _start(self) -> None:
+        actor = self._actor_class.remote()
+        self._starting[actor.is_ready.remote()] = actor
+
+    def _wait(self) -> Iterator[Any]:
+        """Yield a result, if that is what comes next."""
+        from ray.exceptions import ObjectLostError, RayActorError, RayTaskError
+
+        (reference, *_), _ = self._ray.wait([*self._begun, *self._starting], num_returns=1)
         try:
-            return ray.get(done)
-        except RayActorError as error:
+            result = self._ray.get(reference)
+        except (RayActorError, ObjectLostError) as error:
+            self._replace(reference, error)
+        except RayTaskError as error:
+            raise _as_raised(error) from error
+        else:
+            if reference in self._starting:
+                self._begun_by[self._starting.pop(reference)] = []
+            else:
+                actor, _, _ = self._begun.pop(reference)
+                if actor in self._begun_by:
+                    self._begun_by[actor].remove(reference)
+                yield result
+
+    def _replace(self, reference: Any, error: Exception) -> None:
+        """Note who died and over what, and have the work done again."""
+        if reference in self._starting:
+            self._starting.pop(reference)
+            self._start()
+            return
+        actor, item, deaths = self._begun.pop(reference)
+        if actor in self._begun_by:
+            deaths += self._begun_by[actor][0] == reference  # the others only waited
+            del self._begun_by[actor]
+            self._ray.kill(actor)  # it may be alive and only out of reach
+            self._start()
+        if deaths > MAX_DEATHS:
             raise WorkerError(
-                f"a worker of the Ray cluster was killed {MAX_DEATHS + 1} times over by the same piece "
-                "of work, perhaps because memory ran out; what was finished stays: run the same "
-                "command again"
+                f"a worker of the Ray cluster was killed {deaths} times over by the same piece of work, "
+                "perhaps because memory ran out; what was finished stays: run the same command again"
             ) from error
-        except RayTaskError as error:  # Ray wraps what was raised; we want it as it was
-            raise error.cause from None
+        self._again.append((item, deaths))
+
+
+def _as_raised(error: Any) -> BaseException:
+    """Return what a worker raised as it was, without what Ray wraps around it."""
+    from ray.exceptions import RaySystemError
+
+    cause: BaseException = error.cause
+    if not isinstance(cause, RaySystemError):
+        return cause
+    reason = str(cause).splitlines()[0].removeprefix("System error: ")
+    return InputError(
+        f"a machine of the Ray cluster cannot do this work ({reason}); install the same hiersum, with "
+        "the same extras, on all of them"
+    )
 
 
 class _Worker:
     """An actor: one process, in which stays loaded what the work has loaded."""
+
+    def is_ready(self) -> bool:
+        return True
 
     def do(self, work: Callable[[Any], Any], item: Any) -> Any:
         return work(item)

@@ -13,6 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))  # also when a test loads this file by its path
+import wikisum
+
 import hiersum.config
 from hiersum.building.report import PAPER, report_rows
 
@@ -309,6 +312,10 @@ PAGES = {
         "building": building_table,
         "ranking": ranking_table,
         "preparing": preparing_table,
+    },
+    "docs/scale.md": {
+        "rates": lambda: wikisum.rates_table(latest("scale")),
+        "wikisum": lambda: wikisum.wikisum_table(latest("scale")),
     },
     "docs/search.md": {
         "search": search_table,

@@ -195,7 +195,4 @@ def save_array(array: NDArray[Any], path: Path) -> None:
 
 def union(arrays: Iterable[Keys]) -> Keys:
     """Return all keys of some arrays, sorted, each once."""
-    merged = np.empty(0, np.uint64)
-    for array in arrays:
-        merged = np.union1d(merged, array)
-    return merged
+    return np.unique(np.concatenate([*arrays, np.empty(0, np.uint64)]))

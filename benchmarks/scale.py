@@ -10,6 +10,7 @@ from __future__ import annotations
 import gzip
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,7 +37,7 @@ from hiersum.distributed import open_engine
 from hiersum.parallel import Engine, LocalEngine
 from hiersum.text.tokenizer import train_tokenizer
 
-NUM_ARTICLES = 1_300
+NUM_ARTICLES = 800
 PAGES_EACH = 3
 PAGES_A_FILE = 400
 SAMPLE_SECONDS = 0.25
@@ -156,6 +157,7 @@ def stages(folder: Path, dump: Path, archives: list[Path], engine: Engine) -> di
         "index": _size(place.folder / "index"),
         "clusters": sum(_size(place.out / split) for split in ("train", "valid", "test")),
     }
+    shutil.rmtree(place.folder)
     return found
 
 

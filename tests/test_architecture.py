@@ -29,9 +29,11 @@ ALLOWED: dict[str, set[str]] = {
     "data": FLOOR | {"text", "ranking", "graphs", "model"},
     "baselines": FLOOR | {"text", "ranking", "graphs"},
     "attribution": FLOOR | {"text"},
-    "abstractive": FLOOR | {"text", "data", "model", "decoding"},
+    "abstractive": FLOOR | {"text", "data", "model", "decoding", "attribution"},
+    "request": FLOOR | {"text"},
     "pipeline": FLOOR
     | {
+        "request",
         "text",
         "ranking",
         "graphs",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hiersum.attribution import attribute
+from hiersum.attribution.checking import check_facts
+from hiersum.attribution.sources import attribute
 from hiersum.baselines import SYSTEMS, Task, keep_exact_sources
 from hiersum.config import Config
 from hiersum.data.bucketing import bucket_examples
@@ -18,30 +19,30 @@ from hiersum.errors import InputError
 from hiersum.parallel import in_order
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker, best_first
+from hiersum.request import Request, check_length
 from hiersum.text.documents import gather_documents
 from hiersum.text.encodings import clean_text
 from hiersum.text.languages import check_language
-from hiersum.text.paragraphs import read_paragraphs
-from hiersum.text.readable import choose_documents
+from hiersum.text.paragraphs import PlacedTexts, read_paragraphs
+from hiersum.text.readable import choose_documents, find_passed_over, nothing_to_read
 from hiersum.text.words import count_words, cut_words, split_stems
 from hiersum.types import (
     Cluster,
     Document,
     Example,
     Paragraph,
+    Progress,
     Summary,
     SummarySentence,
     Unread,
 )
 
 if TYPE_CHECKING:  # torch is loaded only with a model
-    from hiersum.abstractive import AbstractiveSystem
+    from hiersum.abstractive import AbstractiveSystem, Draft
 
 logger = logging.getLogger(__name__)
 
-NEURAL_SYSTEMS = ("ht", "ft", "tdmca")
-_MAX_TITLE_CHARACTERS = 1_000
-_MAX_WORDS = 1_000_000
+Watch = Callable[[int, Progress], None]
 _WINDOW = 64  # clusters among which a network finds those of like length
 
 
@@ -51,15 +52,6 @@ class Failure:
 
     id: str
     error: InputError
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """What is asked of every cluster alike."""
-
-    focus: str
-    max_words: int
-    system: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +125,7 @@ class Summarizer:
         focus: str = "",
         max_words: int | None = None,
         system: str | None = None,
+        strict: bool = False,
     ) -> Summary:
         """Summarise documents: texts, `Document`s, or paths of files and folders.
 
@@ -143,6 +136,7 @@ class Summarizer:
             max_words: a cap on the length; `decoding.max_words` if None.
             system: `lexrank`, `lead`, or the kind of the model (ht, ft, tdmca); by default the model
                 if there is one, else `lexrank`.
+            strict: leave out sentences that no source supports; `Summary.dropped` keeps them.
 
         Raises:
             InputError: there is nothing to read, or an argument cannot be used.
@@ -150,7 +144,7 @@ class Summarizer:
         read, unread = gather_documents(documents, self.config.data)
         cluster = Cluster(title, tuple(read))
         return self.summarize_cluster(
-            cluster, focus=focus, max_words=max_words, system=system, unread=unread
+            cluster, focus=focus, max_words=max_words, system=system, strict=strict, unread=unread
         )
 
     def summarize_many(
@@ -160,13 +154,16 @@ class Summarizer:
         focus: str = "",
         max_words: int | None = None,
         system: str | None = None,
+        strict: bool = False,
     ) -> Iterator[Summary]:
         """Summarise clusters, in order; a network writes those of like length together.
 
         Raises:
             InputError: an argument cannot be used, or a cluster cannot be read.
         """
-        outcomes = self.summarize_each(clusters, focus=focus, max_words=max_words, system=system)
+        outcomes = self.summarize_each(
+            clusters, focus=focus, max_words=max_words, system=system, strict=strict
+        )
         for outcome in in_order(outcomes):
             if isinstance(outcome, Failure):
                 raise outcome.error
@@ -179,8 +176,13 @@ class Summarizer:
         focus: str = "",
         max_words: int | None = None,
         system: str | None = None,
+        strict: bool = False,
+        watch: Watch | None = None,
     ) -> Iterator[tuple[int, Summary | Failure]]:
         """Summarise clusters, and go on where one cannot be read.
+
+        Args:
+            watch: is told the number of a cluster and how far it is, as often as that changes.
 
         Yields:
             The number of each cluster, from 0, and what came of it, as soon as it is there; `in_order`
@@ -189,11 +191,11 @@ class Summarizer:
         Raises:
             InputError: an argument cannot be used.
         """
-        request = self._request(focus, max_words, system)
+        request = self.request(focus=focus, max_words=max_words, system=system, strict=strict)
         numbered = enumerate(clusters)
         window_size = 1 if request.system in SYSTEMS else _WINDOW
         while window := list(islice(numbered, window_size)):
-            yield from self._summarize_window(window, request)
+            yield from self._summarize_window(window, request, watch or _unwatched)
 
     def summarize_cluster(
         self,
@@ -202,6 +204,7 @@ class Summarizer:
         focus: str = "",
         max_words: int | None = None,
         system: str | None = None,
+        strict: bool = False,
         unread: Sequence[Unread] = (),
     ) -> Summary:
         """Summarise one cluster; see `summarize`.
@@ -209,17 +212,18 @@ class Summarizer:
         Args:
             unread: what was already left out when the documents were read.
         """
-        request = self._request(focus, max_words, system)
-        ((_, outcome),) = self._summarize_window([(0, cluster)], request)
+        request = self.request(focus=focus, max_words=max_words, system=system, strict=strict)
+        ((_, outcome),) = self._summarize_window([(0, cluster)], request, _unwatched)
         if isinstance(outcome, Failure):
             raise outcome.error
         return replace(outcome, unread=(*unread, *outcome.unread))
 
     def _summarize_window(
-        self, window: Sequence[tuple[int, Cluster]], request: _Request
+        self, window: Sequence[tuple[int, Cluster]], request: Request, watch: Watch
     ) -> Iterator[tuple[int, Summary | Failure]]:
         readings = []
         for number, cluster in window:
+            watch(number, Progress("reading", 0, len(cluster.documents)))
             try:
                 readings.append((number, self._begin(cluster, request)))
             except InputError as error:
@@ -227,22 +231,27 @@ class Summarizer:
         for chosen in self._batches([reading for _, reading in readings]):
             start = time.perf_counter()
             batch = [readings[index] for index in chosen]
-            written = self._write([reading for _, reading in batch], request)
+
+            def watch_batch(progress: Progress, numbers: tuple[int, ...] = _numbers(batch)) -> None:
+                for number in numbers:
+                    watch(number, progress)
+
+            written = self._write([reading for _, reading in batch], request, watch_batch)
             seconds = (time.perf_counter() - start) / len(batch)
             for (number, reading), sentences in zip(batch, written):
                 yield number, self._finish(reading, request, sentences, seconds)
 
-    def _begin(self, cluster: Cluster, request: _Request) -> _Reading:
+    def _begin(self, cluster: Cluster, request: Request) -> _Reading:
         """Read a cluster as far as its system needs it, up to the writing."""
         start = time.perf_counter()
         title = clean_text(cluster.title or "").strip()
-        _check_length("title", title)
+        check_length("title", title)
         if not cluster.documents:
             raise InputError("there are no documents to summarise; give at least one")
         documents, left_out = choose_documents(cluster.documents, self.config.data)
         readable = replace(cluster, title=title, documents=tuple(documents))
         if not any(count_words(document.text) for document in documents):
-            raise InputError(_nothing_to_read(left_out))
+            raise InputError(nothing_to_read(left_out))
         query = f"{title} {request.focus}".strip()
         task, example = None, None
         if request.system in SYSTEMS:
@@ -265,30 +274,48 @@ class Summarizer:
         return bucket_examples(examples, self.config.decoding.batch_tokens)
 
     def _write(
-        self, readings: Sequence[_Reading], request: _Request
+        self,
+        readings: Sequence[_Reading],
+        request: Request,
+        watch: Callable[[Progress], None],
     ) -> list[list[SummarySentence]]:
+        """Write about clusters, and say where each sentence comes from."""
         if request.system in SYSTEMS:
+            watch(Progress("writing", 0, None))
             return [self._extract(reading, request.system) for reading in readings]
         assert self.model is not None
-        written = self.model.write(
+        drafts = self.model.write(
             [reading.example for reading in readings if reading.example is not None],
             [[paragraph.text for paragraph in reading.paragraphs] for reading in readings],
             self.config.decoding,
             request.max_words,
+            watch,
         )
-        return [attribute(texts, reading.paragraphs) for texts, reading in zip(written, readings)]
+        watch(Progress("sourcing", 0, len(readings)))
+        return [self._attribute(draft, reading) for draft, reading in zip(drafts, readings)]
+
+    def _attribute(self, draft: Draft, reading: _Reading) -> list[SummarySentence]:
+        """Name the sources of a network's sentences by their words and by what it looked at."""
+        texts = PlacedTexts(reading.cluster.documents, self.config.data.max_paragraph_words)
+        attention = draft.trail.by_sentence(draft.sentences)
+        return attribute(draft.sentences, reading.paragraphs, text_at=texts.at, attention=attention)
 
     def _finish(
         self,
         reading: _Reading,
-        request: _Request,
+        request: Request,
         sentences: Sequence[SummarySentence],
         seconds: float,
     ) -> Summary:
         documents = reading.cluster.documents
-        passed_over = _passed_over(documents, reading.paragraphs, reading.left_out)
+        passed_over = find_passed_over(documents, reading.paragraphs, reading.left_out)
+        start = time.perf_counter()
+        within = _within(sentences, request.max_words)
+        checked = check_facts(within, reading.cluster, reading.paragraphs)
+        kept = [s for s in checked if s.is_supported or not request.strict]
         return Summary(
-            sentences=tuple(_within(sentences, request.max_words)),
+            sentences=tuple(kept),
+            dropped=tuple(s for s in checked if s not in kept),
             documents=documents,
             paragraphs=reading.paragraphs,
             title=reading.cluster.title,
@@ -296,10 +323,10 @@ class Summarizer:
             unread=(*reading.left_out, *passed_over),
             system=request.system,
             model=None if self.model is None or request.system in SYSTEMS else self.model.name,
-            seconds=reading.seconds + seconds,
+            seconds=reading.seconds + seconds + time.perf_counter() - start,
         )
 
-    def _task(self, cluster: Cluster, query: str, request: _Request) -> Task:
+    def _task(self, cluster: Cluster, query: str, request: Request) -> Task:
         """Rank the paragraphs that an extractive system chooses from."""
         paragraphs = read_paragraphs(
             cluster.documents, self.config.data, keep_all=cluster.graph is not None
@@ -324,44 +351,18 @@ class Summarizer:
             sentences, reading.cluster.documents, self.config.data.max_paragraph_words
         )
 
-    def _request(self, focus: str, max_words: int | None, system: str | None) -> _Request:
-        """Check what is asked of every cluster alike."""
+    def request(
+        self,
+        *,
+        focus: str = "",
+        max_words: int | None = None,
+        system: str | None = None,
+        strict: bool = False,
+    ) -> Request:
+        """Check what is asked of every cluster alike; see `summarize`."""
         max_words = self.config.decoding.max_words if max_words is None else max_words
         system = system or self.systems[0]
-        focus = clean_text(focus or "").strip()
-        if system in NEURAL_SYSTEMS and system not in self.systems:
-            raise InputError(f"system {system!r} needs a model of its kind; name one with --model")
-        if system not in self.systems:
-            raise InputError(f"system {system!r} is unknown; known: {', '.join(self.systems)}")
-        if not isinstance(max_words, int) or not 1 <= max_words <= _MAX_WORDS:
-            raise InputError(
-                f"max-words must be a number from 1 to {_MAX_WORDS:,}, got {max_words!r}"
-            )
-        _check_length("focus", focus)
-        return _Request(focus, max_words, system)
-
-
-def _check_length(name: str, value: str) -> None:
-    if len(value) > _MAX_TITLE_CHARACTERS:
-        raise InputError(
-            f"the {name} has {len(value):,} characters; at most {_MAX_TITLE_CHARACTERS:,} "
-            "are allowed"
-        )
-
-
-def _passed_over(
-    documents: Sequence[Document], paragraphs: Iterable[Paragraph], unread: Sequence[Unread]
-) -> list[Unread]:
-    """Name documents of which no paragraph was read."""
-    known = {part.document for part in unread}
-    known |= {place.document for paragraph in paragraphs for place in paragraph.places}
-    return [
-        Unread(
-            document.name or f"document {number + 1}", "none of its paragraphs was needed", number
-        )
-        for number, document in enumerate(documents)
-        if number not in known
-    ]
+        return Request.checked(focus, max_words, system, strict=strict, systems=self.systems)
 
 
 def _shares_a_word(focus: str, paragraphs: Iterable[Paragraph]) -> bool:
@@ -369,10 +370,12 @@ def _shares_a_word(focus: str, paragraphs: Iterable[Paragraph]) -> bool:
     return any(not stems.isdisjoint(split_stems(paragraph.text)) for paragraph in paragraphs)
 
 
-def _nothing_to_read(unread: Sequence[Unread]) -> str:
-    if unread:
-        return f"no document could be read; the first, {unread[0].name}: {unread[0].reason}"
-    return "there is no text in the documents"
+def _numbers(batch: Sequence[tuple[int, object]]) -> tuple[int, ...]:
+    return tuple(number for number, _ in batch)
+
+
+def _unwatched(number: int, progress: Progress) -> None:
+    pass
 
 
 def _within(sentences: Iterable[SummarySentence], max_words: int) -> Iterator[SummarySentence]:

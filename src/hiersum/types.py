@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +144,14 @@ class Unread:
     reason: str
     document: int | None = None
     """The document's index, or None where the file could not be read at all."""
+
+
+class Progress(NamedTuple):
+    """How far a summary is."""
+
+    stage: Literal["queued", "reading", "encoding", "writing", "sourcing"]
+    done: int = 0
+    total: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """How often the right paragraph is named first, on wikilead test articles.
 
-Sentences of an article lose 30 % of their words; beside the article stands a near copy of it. The truth is
-the paragraph a sentence was taken from, or another that has this very sentence. Intervals are 95 %,
+Sentences of an article lose 30 % of their words; beside the article stands a near copy of it. The truth
+is the paragraph a sentence was taken from, or another that has this very sentence. Intervals are 95 %,
 bootstrapped over articles. Further: how often a sentence whose paragraph was taken away is still given a
 source, and how many facts changed in the copy are pointed out as conflicts.
 

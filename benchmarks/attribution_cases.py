@@ -1,7 +1,7 @@
 """Sentences of wikilead articles whose paragraph is known, made hard to find.
 
-A case is a cluster and some sentences taken from its paragraphs, with words dropped or replaced. Beside the
-article may stand a second document that is nearly the same: every word of it is replaced by another
+A case is a cluster and some sentences taken from its paragraphs, with words dropped or replaced. Beside
+the article may stand a second document that is nearly the same: every word of it is replaced by another
 article's with some probability (at least one in each sentence), or only its numbers are others. Which of
 the two is read first is drawn too.
 """

@@ -1,11 +1,11 @@
-"""Fit the weights of `attribution/calibration.py` on wikilead validation articles, and say how well they fit.
+"""Fit the weights of `attribution/calibration.py` on wikilead validation articles; say how well they fit.
 
     python benchmarks/calibrate_attribution.py [MODEL_FOLDER]
 
-With a model folder the weights with attention are fitted too, on what that network looks at when it is made
-to write the sentences. Half of the articles are fitted on; how well calibrated the scores are is measured
-on the other half: predicted and found share of right paragraphs by tenths, and the mean difference between
-the two (expected calibration error). `tests/attribution/test_calibration.py` holds the code to the results.
+With a model folder the weights with attention are fitted too, on what that network looks at when it is
+made to write the sentences. Half of the articles are fitted on; how well calibrated the scores are is
+measured on the other half: predicted and found share of right paragraphs by tenths, and the mean
+difference between the two (expected calibration error). A test holds the code to the results.
 """
 
 from __future__ import annotations

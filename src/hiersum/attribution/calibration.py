@@ -1,8 +1,8 @@
 """Evidence becomes a probability: how likely it is that a sentence comes from a paragraph.
 
 A logistic model, fitted by `benchmarks/calibrate_attribution.py` on sentences of real articles whose
-paragraph is known: with words dropped or replaced, among near copies, and with their paragraph taken away.
-With attention it is fitted apart, on a network's own.
+paragraph is known: with words dropped or replaced, among near copies, and with their paragraph taken
+away. With attention it is fitted apart, on a network's own.
 """
 
 from __future__ import annotations

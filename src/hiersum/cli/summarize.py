@@ -40,6 +40,9 @@ def summarize(
     max_words: Annotated[
         int | None, typer.Option(help="Cap on the summary's words.  [default: 120]")
     ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Leave out sentences that no source supports.")
+    ] = False,
     as_json: JsonOption = False,
     input_path: Annotated[
         Path | None, typer.Option("--input", help="Summarise every cluster of a corpus.")
@@ -63,6 +66,7 @@ def summarize(
         "focus": focus,
         "max_words": max_words,
         "system": system,
+        "strict": strict,
     }
     if input_path is None:
         if output_path is not None:
@@ -88,6 +92,8 @@ def _print_summaries(summaries: Iterator[Any], config: Config, *, as_json: bool)
             if number:
                 console.print()
             print_summary(summary, console, max_paragraph_words=config.data.max_paragraph_words)
+        for sentence in summary.dropped[:_MAX_NOTES]:
+            _note(f"left out, because no source supports it: {sentence.text}")
         for unread in summary.unread[:_MAX_NOTES]:
             _note(f"{unread.name}: {unread.reason}")
         if (num_more := len(summary.unread) - _MAX_NOTES) > 0:

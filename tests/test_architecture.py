@@ -48,7 +48,7 @@ ALLOWED: dict[str, set[str]] = {
     "evaluation": FLOOR | {"text", "data"},
     "humaneval": FLOOR | {"text", "data", "evaluation"},
     "building": FLOOR | {"text", "ranking", "data"},
-    "serving": FLOOR | {"pipeline"},
+    "serving": FLOOR | {"data", "request", "pipeline"},
     "presentation": FLOOR | {"text"},
 }
 DOORS = {"cli", "commands", "__init__", "__main__"}  # they may import any room

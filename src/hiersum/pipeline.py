@@ -282,7 +282,9 @@ class Summarizer:
         """Write about clusters, and say where each sentence comes from."""
         if request.system in SYSTEMS:
             watch(Progress("writing", 0, None))
-            return [self._extract(reading, request.system) for reading in readings]
+            sentences = [self._extract(reading, request.system) for reading in readings]
+            watch(Progress("sourcing", 0, len(readings)))
+            return sentences
         assert self.model is not None
         drafts = self.model.write(
             [reading.example for reading in readings if reading.example is not None],

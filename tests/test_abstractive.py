@@ -76,6 +76,39 @@ def test_every_kind_of_network_writes_from_raw_text(tmp_path: Path, kind: str) -
     assert again.text == summary.text
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_draft_knows_what_was_looked_at(tmp_path: Path, kind: str) -> None:
+    """A column per paragraph, the title and what a flat network had no room for left out."""
+    from hiersum.data.example import build_example
+    from hiersum.text.documents import read_documents
+
+    config = load_config(None, ["data.max_source_tokens=150"])
+    system = AbstractiveSystem.load(make_folder(kind, tmp_path))
+    documents, _ = read_documents([EXAMPLES / "harbour-bridge"], config.data)
+    cluster = Cluster("Harbour bridge", tuple(documents))
+    example, read = build_example(cluster, system.input_form(config), SimilarityRanker(), config)
+    stages: list[str] = []
+    [draft] = system.write(
+        [example], [[p.text for p in read]], SHORT.decoding, 12, lambda p: stages.append(p.stage)
+    )
+    mass = draft.trail.mass
+    assert mass.shape == (len(draft.trail.letters), len(read))
+    num_read = sum(map(bool, example.paragraph_ids)) - (example.documents[0] == -1)
+    assert (mass.sum(axis=0) > 0).sum() == num_read
+    assert mass.sum(axis=1).max() <= 1 + 1e-5
+    assert draft.trail.by_sentence(draft.sentences).shape == (len(draft.sentences), len(read))
+    assert list(dict.fromkeys(stages)) == ["encoding", "writing"]
+
+
+def test_strict_drops_what_random_weights_made_up(tmp_path: Path) -> None:
+    summarizer = Summarizer.from_pretrained(make_folder("paper ht", tmp_path), config=SHORT)
+    free = summarizer.summarize([EXAMPLES / "harbour-bridge"])
+    strict = summarizer.summarize([EXAMPLES / "harbour-bridge"], strict=True)
+    assert (strict.sentences, strict.text) == ((), "")
+    assert [s.text for s in strict.dropped] == [s.text for s in free.sentences]
+    assert strict.uncited == list(range(5))
+
+
 def test_eight_bit_weights_are_a_setting(tmp_path: Path) -> None:
     from hiersum.model.int8 import Int8Linear
 

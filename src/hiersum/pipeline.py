@@ -22,9 +22,10 @@ from hiersum.text.documents import gather_documents
 from hiersum.text.encodings import clean_text
 from hiersum.text.languages import check_language
 from hiersum.text.paragraphs import read_paragraphs
-from hiersum.text.readable import choose_documents
+from hiersum.text.readable import choose_documents, nothing_to_read, passed_over
 from hiersum.text.words import count_words, cut_words, split_stems
 from hiersum.types import (
+    Attention,
     Cluster,
     Document,
     Example,
@@ -60,6 +61,7 @@ class _Request:
     focus: str
     max_words: int
     system: str
+    with_attention: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ class _Reading:
     left_out: tuple[Unread, ...]
     paragraphs: tuple[Paragraph, ...]
     """Those that are read, best first."""
+    scores: tuple[float, ...]
+    """What the ranker gave each of them."""
     task: Task | None
     """For an extractive system."""
     example: Example | None
@@ -133,6 +137,7 @@ class Summarizer:
         focus: str = "",
         max_words: int | None = None,
         system: str | None = None,
+        with_attention: bool = False,
     ) -> Summary:
         """Summarise documents: texts, `Document`s, or paths of files and folders.
 
@@ -143,6 +148,7 @@ class Summarizer:
             max_words: a cap on the length; `decoding.max_words` if None.
             system: `lexrank`, `lead`, or the kind of the model (ht, ft, tdmca); by default the model
                 if there is one, else `lexrank`.
+            with_attention: also keep how paragraphs attend to each other, where a network writes.
 
         Raises:
             InputError: there is nothing to read, or an argument cannot be used.
@@ -150,7 +156,12 @@ class Summarizer:
         read, unread = gather_documents(documents, self.config.data)
         cluster = Cluster(title, tuple(read))
         return self.summarize_cluster(
-            cluster, focus=focus, max_words=max_words, system=system, unread=unread
+            cluster,
+            focus=focus,
+            max_words=max_words,
+            system=system,
+            with_attention=with_attention,
+            unread=unread,
         )
 
     def summarize_many(
@@ -179,6 +190,7 @@ class Summarizer:
         focus: str = "",
         max_words: int | None = None,
         system: str | None = None,
+        with_attention: bool = False,
     ) -> Iterator[tuple[int, Summary | Failure]]:
         """Summarise clusters, and go on where one cannot be read.
 
@@ -189,7 +201,7 @@ class Summarizer:
         Raises:
             InputError: an argument cannot be used.
         """
-        request = self._request(focus, max_words, system)
+        request = self._request(focus, max_words, system, with_attention)
         numbered = enumerate(clusters)
         window_size = 1 if request.system in SYSTEMS else _WINDOW
         while window := list(islice(numbered, window_size)):
@@ -202,6 +214,7 @@ class Summarizer:
         focus: str = "",
         max_words: int | None = None,
         system: str | None = None,
+        with_attention: bool = False,
         unread: Sequence[Unread] = (),
     ) -> Summary:
         """Summarise one cluster; see `summarize`.
@@ -209,7 +222,7 @@ class Summarizer:
         Args:
             unread: what was already left out when the documents were read.
         """
-        request = self._request(focus, max_words, system)
+        request = self._request(focus, max_words, system, with_attention)
         ((_, outcome),) = self._summarize_window([(0, cluster)], request)
         if isinstance(outcome, Failure):
             raise outcome.error
@@ -242,20 +255,21 @@ class Summarizer:
         documents, left_out = choose_documents(cluster.documents, self.config.data)
         readable = replace(cluster, title=title, documents=tuple(documents))
         if not any(count_words(document.text) for document in documents):
-            raise InputError(_nothing_to_read(left_out))
+            raise InputError(nothing_to_read(left_out))
         query = f"{title} {request.focus}".strip()
         task, example = None, None
         if request.system in SYSTEMS:
-            task = self._task(readable, query, request)
+            task, scores = self._task(readable, query, request)
             read = tuple(task.paragraphs[index] for index in task.ranking)
         else:
             example, read = self._example(readable, query)
+            scores = example.scores[-len(read) :]  # a title that is read comes before them
         if request.focus and not _shares_a_word(request.focus, read):
             logger.warning(
                 "no document has a word of the focus %r, so it changes nothing", request.focus
             )
         seconds = time.perf_counter() - start
-        return _Reading(readable, tuple(left_out), read, task, example, seconds)
+        return _Reading(readable, tuple(left_out), read, scores, task, example, seconds)
 
     def _batches(self, readings: Sequence[_Reading]) -> list[list[int]]:
         """Say which clusters are written together: of a network's, those of like length."""
@@ -286,27 +300,35 @@ class Summarizer:
         seconds: float,
     ) -> Summary:
         documents = reading.cluster.documents
-        passed_over = _passed_over(documents, reading.paragraphs, reading.left_out)
+        not_needed = passed_over(documents, reading.paragraphs, reading.left_out)
+        attention: Attention = ()
+        if request.with_attention and self.model is not None and reading.example is not None:
+            attention = self.model.paragraph_attention(reading.example)
         return Summary(
             sentences=tuple(_within(sentences, request.max_words)),
             documents=documents,
             paragraphs=reading.paragraphs,
             title=reading.cluster.title,
             id=reading.cluster.id,
-            unread=(*reading.left_out, *passed_over),
+            unread=(*reading.left_out, *not_needed),
             system=request.system,
             model=None if self.model is None or request.system in SYSTEMS else self.model.name,
             seconds=reading.seconds + seconds,
+            scores=reading.scores,
+            attention=attention,
         )
 
-    def _task(self, cluster: Cluster, query: str, request: _Request) -> Task:
-        """Rank the paragraphs that an extractive system chooses from."""
+    def _task(
+        self, cluster: Cluster, query: str, request: _Request
+    ) -> tuple[Task, tuple[float, ...]]:
+        """Rank the paragraphs that an extractive system chooses from; also return their scores."""
         paragraphs = read_paragraphs(
             cluster.documents, self.config.data, keep_all=cluster.graph is not None
         )
-        ranking = best_first(self.ranker.scores(query, paragraphs))
-        ranking = ranking[: self.config.ranker.max_paragraphs]
-        return Task(cluster.title, request.focus, paragraphs, ranking, request.max_words)
+        scores = self.ranker.scores(query, paragraphs)
+        ranking = best_first(scores)[: self.config.ranker.max_paragraphs]
+        task = Task(cluster.title, request.focus, paragraphs, ranking, request.max_words)
+        return task, tuple(scores[index] for index in ranking)
 
     def _example(self, cluster: Cluster, query: str) -> tuple[Example, tuple[Paragraph, ...]]:
         """Prepare a cluster for the network."""
@@ -324,7 +346,9 @@ class Summarizer:
             sentences, reading.cluster.documents, self.config.data.max_paragraph_words
         )
 
-    def _request(self, focus: str, max_words: int | None, system: str | None) -> _Request:
+    def _request(
+        self, focus: str, max_words: int | None, system: str | None, with_attention: bool
+    ) -> _Request:
         """Check what is asked of every cluster alike."""
         max_words = self.config.decoding.max_words if max_words is None else max_words
         system = system or self.systems[0]
@@ -338,7 +362,7 @@ class Summarizer:
                 f"max-words must be a number from 1 to {_MAX_WORDS:,}, got {max_words!r}"
             )
         _check_length("focus", focus)
-        return _Request(focus, max_words, system)
+        return _Request(focus, max_words, system, with_attention)
 
 
 def _check_length(name: str, value: str) -> None:
@@ -349,30 +373,9 @@ def _check_length(name: str, value: str) -> None:
         )
 
 
-def _passed_over(
-    documents: Sequence[Document], paragraphs: Iterable[Paragraph], unread: Sequence[Unread]
-) -> list[Unread]:
-    """Name documents of which no paragraph was read."""
-    known = {part.document for part in unread}
-    known |= {place.document for paragraph in paragraphs for place in paragraph.places}
-    return [
-        Unread(
-            document.name or f"document {number + 1}", "none of its paragraphs was needed", number
-        )
-        for number, document in enumerate(documents)
-        if number not in known
-    ]
-
-
 def _shares_a_word(focus: str, paragraphs: Iterable[Paragraph]) -> bool:
     stems = set(split_stems(focus))
     return any(not stems.isdisjoint(split_stems(paragraph.text)) for paragraph in paragraphs)
-
-
-def _nothing_to_read(unread: Sequence[Unread]) -> str:
-    if unread:
-        return f"no document could be read; the first, {unread[0].name}: {unread[0].reason}"
-    return "there is no text in the documents"
 
 
 def _within(sentences: Iterable[SummarySentence], max_words: int) -> Iterator[SummarySentence]:

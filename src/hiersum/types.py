@@ -116,6 +116,10 @@ class Unread:
     """The document's index, or None where the file could not be read at all."""
 
 
+Attention = tuple[tuple[tuple[tuple[float, ...], ...], ...], ...]
+"""Weights by layer, head, paragraph and the paragraph that it attends to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """One short text about many documents; each sentence knows its sources."""
@@ -130,6 +134,11 @@ class Summary:
     system: str = ""
     model: str | None = None
     seconds: float = 0.0
+    scores: tuple[float, ...] = field(default=(), repr=False)
+    """What the ranker gave each of `paragraphs`."""
+    attention: Attention = field(default=(), repr=False)
+    """How `paragraphs` attend to each other, where a network with global layers wrote and it was
+    asked for; where such a network reads the title as a paragraph, it is the first."""
 
     @property
     def text(self) -> str:

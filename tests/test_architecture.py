@@ -46,7 +46,8 @@ ALLOWED: dict[str, set[str]] = {
     "evaluation": FLOOR | {"text", "data"},
     "humaneval": FLOOR | {"text", "data", "evaluation"},
     "building": FLOOR | {"text", "ranking", "data"},
-    "serving": FLOOR | {"pipeline"},
+    "reporting": FLOOR | {"text", "graphs", "data"},
+    "serving": FLOOR | {"pipeline", "reporting"},
     "presentation": FLOOR | {"text"},
 }
 DOORS = {"cli", "commands", "__init__", "__main__"}  # they may import any room

@@ -26,12 +26,10 @@ from hiersum.reporting.record import report_record
 from hiersum.types import Summary
 
 ASSETS = files("hiersum.reporting") / "assets"
-# Each after those it imports from.
-_MODULES = (
-    """dom result selection summary sources ranking coverage graph view theme report""".split()
-)
+MODULES = "dom result selection summary sources ranking coverage graph view theme report".split()
+"""The scripts of a report, each after those it imports from."""
 _IMPORT = re.compile(r"^import [^;]*;\n", re.M)
-_EXPORT = re.compile(r"^export (?=function|class|const)", re.M)
+_EXPORT = re.compile(r"^export (?=(?:function|class) (\w+))", re.M)
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
 # Signs that could end the element that the data lies in, or a line of a script.
 _UNSAFE = {sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
@@ -126,9 +124,14 @@ def asset(name: str) -> str:
 
 @cache
 def _joined_modules() -> str:
-    """Return the modules of the view as one script: without imports and exports they are one scope."""
-    texts = (_IMPORT.sub("", asset(f"{name}.js")) for name in _MODULES)
-    return "\n".join(_EXPORT.sub("", text) for text in texts)
+    """Return the modules of the view as one script, each in a scope of its own."""
+    return "\n".join(_as_scope(asset(f"{name}.js")) for name in MODULES)
+
+
+def _as_scope(module: str) -> str:
+    names = ", ".join(_EXPORT.findall(module))
+    body = _EXPORT.sub("", _IMPORT.sub("", module))
+    return f"const {{ {names} }} = (() => {{\n{body}return {{ {names} }};\n}})();"
 
 
 def _checksum(text: str) -> str:

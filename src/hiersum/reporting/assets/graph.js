@@ -3,12 +3,12 @@
 import { h, hidden, onActivate, s } from "./dom.js";
 import { colourOf } from "./result.js";
 
-const WIDTH = 720;
-const HEIGHT = 600;
-const RADIUS = 205;
+const WIDTH = 800;
+const HEIGHT = 520;
+const RADIUS = 195;
 const NODE = 13;
 const TITLE_NODE = -1;
-const MAX_LABEL = 22;
+const MAX_LABEL = 24;
 const MAX_ROWS = 100;
 const KINDS = {
   similarity: ["Similar words", "Two paragraphs are linked by how many rare words they share (cosine of tf-idf)."],
@@ -28,7 +28,7 @@ export function graphPanel(result, index, selection) {
   const detail = h("div", { class: "node-detail", "aria-live": "polite" });
   const table = h("div", { class: "wide", role: "region", tabindex: "0", "aria-label": "Table of links" });
   const slider = h("input", { type: "range", min: "1", oninput: () => ((state.numEdges = Number(slider.value)), draw()) });
-  const sliderText = h("output", { class: "figure" });
+  const sliderText = h("span", { class: "figure" });
 
   function choose(graph) {
     state.graph = graph;

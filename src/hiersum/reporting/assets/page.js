@@ -18,7 +18,7 @@ const second = h("select", {});
 const words = h("input", { type: "number", min: "1", max: "2000", value: "120", required: true });
 const strict = h("input", { type: "checkbox" });
 const compare = h("input", { type: "checkbox", onchange: () => (secondField.hidden = !compare.checked) });
-const secondField = h("label", { class: "field" }, h("span", {}, "With"), second);
+const secondField = h("label", { class: "field" }, h("span", {}, "Compared with"), second);
 secondField.hidden = true;
 const submit = h("button", { type: "submit", class: "primary" }, "Summarise");
 const examples = h("div", { class: "examples" });
@@ -32,11 +32,15 @@ const form = h(
     "div",
     { class: "options" },
     field("System", system),
+    secondField,
     field("Words at most", words),
     field("Focus", focus),
-    h("label", { class: "check" }, strict, "Only what sources support"),
+  ),
+  h(
+    "div",
+    { class: "checks" },
     h("label", { class: "check" }, compare, "Compare two systems"),
-    secondField,
+    h("label", { class: "check" }, strict, "Only sentences that sources support"),
   ),
   h("div", { class: "actions" }, submit),
 );
@@ -129,7 +133,7 @@ function offerExamples(clusters) {
   const take = (cluster) => {
     title.value = cluster.title;
     documents.replaceAll(cluster.documents);
-    submit.focus();
+    run();
   };
   const buttons = clusters.map((cluster) => h("button", { type: "button", class: "chip", onclick: () => take(cluster) }, cluster.title));
   examples.replaceChildren(h("span", { class: "soft" }, "Try an example:"), ...buttons);

@@ -3,7 +3,7 @@
 import { count, h, hidden, listed } from "./dom.js";
 import { closestPart, colourOf, keyOf } from "./result.js";
 
-/** Return the panel of documents, and the function that brings a sentence's sources into view. */
+/** Return the panel of documents, and the function that finds the elements of a sentence's sources. */
 export function sourcesPanel(result, index, selection) {
   const elements = new Map();
   const panel = h(
@@ -12,18 +12,17 @@ export function sourcesPanel(result, index, selection) {
     result.report.cut.map((sentence) => h("p", { class: "soft cut" }, sentence)),
     result.report.documents.map((of, document) => documentElement(result, index, of, document, selection, elements)),
   );
+  const sourcesOf = (sentence) =>
+    result.sentences[sentence].sources.map((of) => elements.get(keyOf(of.document, of.paragraph))).filter(Boolean);
   let lit = [];
   const mark = () => {
-    for (const key of lit) restore(elements.get(key));
-    lit = [];
-    if (selection.result !== index || selection.sentence === null) return;
-    const sentence = result.sentences[selection.sentence];
-    lit = sentence.sources.map((of) => keyOf(of.document, of.paragraph)).filter((key) => elements.has(key));
-    lit.forEach((key) => highlight(elements.get(key), sentence.text));
+    lit.forEach(restore);
+    lit = selection.result === index && selection.sentence !== null ? sourcesOf(selection.sentence) : [];
+    for (const element of lit) highlight(element, result.sentences[selection.sentence].text);
   };
   selection.subscribe(mark);
   mark();
-  return { panel, firstSource: () => (lit.length ? elements.get(lit[0]).whole : null), allSources: () => lit.map((key) => elements.get(key).whole) };
+  return { panel, elementsOf: (sentence) => sourcesOf(sentence).map(({ whole }) => whole) };
 }
 
 function documentElement(result, index, of, document, selection, elements) {
@@ -112,7 +111,7 @@ function citingButtons(index, citing, selection) {
 function highlight(element, sentence) {
   element.whole.classList.add("is-source");
   const parts = closestPart(element.text, sentence);
-  element.body.replaceChildren(...parts.map(({ text, isClosest }) => (isClosest ? h("mark", {}, text) : text)));
+  element.body.replaceChildren(...parts.map(({ text, isClosest }) => (isClosest ? [h("mark", {}, text.trimEnd()), " "] : [text])).flat());
 }
 
 function restore(element) {

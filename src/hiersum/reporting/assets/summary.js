@@ -5,8 +5,11 @@ import { isExtractive, keyOf, systemName } from "./result.js";
 
 const MAX_MARKS = 4;
 
-/** Return the card of a result; `actions` are buttons to put below it. */
-export function summaryCard(result, index, selection, { actions = [], onShowUnread } = {}) {
+/**
+ * Return the card of a result. `actions` are buttons to put below it; `onShowUnread` opens what was not read,
+ * `onShow` a paragraph.
+ */
+export function summaryCard(result, index, selection, { isCompared, actions, onShowUnread, onShow }) {
   const sentences = result.sentences.map((sentence, number) =>
     sentenceElement(result, index, sentence, number, selection),
   );
@@ -18,14 +21,13 @@ export function summaryCard(result, index, selection, { actions = [], onShowUnre
       text.classList.toggle("is-chosen", isChosen);
       text.setAttribute("aria-pressed", String(isChosen && selection.isPinned));
     });
-    detail.replaceChildren(...(isHere ? sentenceDetail(result, selection.sentence) : [hint(result)]));
+    detail.replaceChildren(...(isHere ? sentenceDetail(result, selection.sentence, onShow) : [hint(result)]));
   };
   selection.subscribe(showDetail);
   const card = h(
     "section",
     { class: "card summary", "aria-label": `Summary by ${systemName(result.line)}` },
-    h("p", { class: "eyebrow" }, systemLine(result.line)),
-    h("h1", { class: "title", dir: "auto" }, result.title),
+    heading(result, isCompared),
     h(
       "p",
       { class: "summary-text", dir: "auto" },
@@ -39,9 +41,11 @@ export function summaryCard(result, index, selection, { actions = [], onShowUnre
   return card;
 }
 
-function systemLine(line) {
+/** The title; of two summaries under one title, the systems that wrote them. */
+function heading({ line, title }, isCompared) {
   const how = isExtractive(line) ? "sentences taken from the sources" : "written by a model";
-  return `${systemName(line)} · ${how}`;
+  const [small, large] = isCompared ? [`${title} · ${how}`, systemName(line)] : [`${systemName(line)} · ${how}`, title];
+  return [h("p", { class: "eyebrow", dir: "auto" }, small), h("h1", { class: "title", dir: "auto" }, large)];
 }
 
 function sentenceElement(result, index, sentence, number, selection) {
@@ -97,7 +101,7 @@ function hint(result) {
   return h("p", { class: "soft" }, text);
 }
 
-function sentenceDetail(result, number) {
+function sentenceDetail(result, number, onShow) {
   const sentence = result.sentences[number];
   const where = h("p", { class: "detail-title" }, `Sentence ${number + 1} · ${count(sentence.sources.length, "source")}`);
   const sources = sentence.sources.map(({ document, paragraph, score }) => {
@@ -106,7 +110,7 @@ function sentenceDetail(result, number) {
       "li",
       {},
       h("span", { class: "mark-number" }, String(result.numbers.get(key))),
-      h("span", { class: "detail-name" }, result.placeName(document, paragraph)),
+      h("button", { type: "button", class: "link detail-name", onclick: () => onShow(document, paragraph) }, result.placeName(document, paragraph)),
       h("span", { class: "soft figure" }, `${Math.round(score * 100)} %`, hidden(" support")),
     );
   });
@@ -148,7 +152,7 @@ function legend(result) {
 
 function footer(result, actions, onShowUnread) {
   const { line } = result;
-  const facts = [count(result.sentences.length, "sentence"), count(result.numWords, "word"), `${line.seconds.toFixed(1)} s`];
+  const facts = [count(result.sentences.length, "sentence"), count(result.numWords, "word"), `${line.seconds.toFixed(line.seconds < 1 ? 2 : 1)} s`];
   if (line.model) facts.push(line.model);
   const unread = line.unread.length
     ? h("button", { type: "button", class: "link", onclick: onShowUnread }, `${count(line.unread.length, "thing")} not read`)

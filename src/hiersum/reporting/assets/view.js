@@ -35,7 +35,7 @@ export function showResults(root, lines, { isComparison = false, actionsOf = () 
         selection.show(index);
         of.open("coverage");
       };
-      const card = summaryCard(results[index], index, selection, { actions: actionsOf(index), onShowUnread });
+      const card = summaryCard(results[index], index, selection, { isCompared: isComparison, actions: actionsOf(index), onShowUnread, onShow: of.show });
       made.set(index, { card, panels: of });
     }
     return made.get(index);
@@ -107,10 +107,11 @@ function detailPanels(result, index, selection, isComparison) {
   return {
     whole: h("section", { class: "card panels", "aria-label": "What the summary comes from" }, heading, tabs.bar, tabs.body),
     open: tabs.open,
-    sources,
+    show,
+    elementsOf: sources.elementsOf,
     reveal: (isDeliberate) => {
       if (isDeliberate && tabs.current() !== "sources" && tabs.current() !== "graph") tabs.open("sources");
-      const first = sources.firstSource();
+      const [first] = sources.elementsOf(selection.sentence);
       if (first && tabs.current() === "sources") scrollTo(tabs.body, first, isDeliberate);
     },
   };
@@ -169,7 +170,7 @@ function makeTabs(entries) {
 function showNavigator(navigator, result, selection, panels, cards) {
   navigator.hidden = !selection.isPinned;
   if (navigator.hidden) return;
-  const elements = panels.sources.allSources();
+  const elements = panels.elementsOf(selection.sentence);
   let at = 0;
   const label = h("span", {});
   const step = (by) => {

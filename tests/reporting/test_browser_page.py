@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from playwright.sync_api import Page, Route, expect
 from support import EXAMPLES, make_docx, make_pdf
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page, Route
 
 Open = Callable[..., Any]
 FIRST = (
@@ -104,7 +103,7 @@ def test_dropped_files_of_every_kind_are_read(open_page: Open, live_address: str
             "letter.docx": make_docx([SECOND]),
         },
     )
-    page.wait_for_function("document.querySelectorAll('.text').length === 5")
+    expect(page.locator(".text")).to_have_count(5)
     names = [element.input_value() for element in page.get_by_label("Name of the document").all()]
     assert names == ["gazette.txt", "union.md", "observer.html", "notes.pdf", "letter.docx"]
     assert "Accept all cookies" not in page.get_by_label("Text", exact=True).nth(2).input_value()
@@ -119,7 +118,7 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_stay(
 ) -> None:
     page = open_page(live_address).page
     drop(page, {"image.png": b"\x89PNG", "note.txt": FIRST.encode(), "torn.pdf": b"%PDF-1.4 torn"})
-    page.wait_for_function("document.querySelectorAll('.file-problems li').length === 2")
+    expect(page.locator(".file-problems li")).to_have_count(2)
     problems = page.locator(".file-problems").inner_text()
     assert "image.png: this is an image; hiersum reads text only" in problems
     assert "torn.pdf: damaged PDF" in problems
@@ -129,9 +128,9 @@ def test_a_file_that_cannot_be_read_is_named_and_the_others_stay(
 def test_files_are_chosen_with_the_button_too(open_page: Open, live_address: str) -> None:
     page = open_page(live_address).page
     with page.expect_file_chooser() as chooser:
-        page.get_by_role("button", name="Choose files").click()
+        page.get_by_text("Choose files").click()
     chooser.value.set_files([EXAMPLES / "harbour-bridge" / "1-gazette.txt"])
-    page.wait_for_function("document.querySelector('textarea').value.includes('Port Ellery')")
+    expect(page.get_by_label("Text", exact=True)).to_have_value(re.compile("Port Ellery"))
 
 
 def test_two_systems_are_compared_side_by_side(open_page: Open, live_address: str) -> None:
@@ -233,7 +232,9 @@ def test_work_can_be_cancelled(open_page: Open, live_address: str) -> None:
     page = open_page(live_address).page
     paste(page, FIRST)
     waiting: list[Route] = []
-    page.route("**/v1/summarize/stream", waiting.append)  # an answer that never comes
+    page.route(
+        "**/v1/summarize/stream", lambda route: waiting.append(route)
+    )  # an answer that never comes
     page.get_by_role("button", name="Summarise").click()
     page.get_by_role("button", name="Cancel").click()
     page.wait_for_selector(".run", state="detached")
@@ -258,7 +259,7 @@ def test_the_page_fits_a_phone(open_page: Open, live_address: str) -> None:
     page.wait_for_selector(".summary")
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     page.locator(".sentence").first.tap()
-    page.wait_for_function("scrollY > 100")
+    expect(page.locator(".paragraph.is-source").first).to_be_in_viewport()
     watched.assert_quiet(live_address)
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from playwright.sync_api import Page, expect
 
 from hiersum import Cluster, Document, Summarizer
 from hiersum.reporting.html import result_with_report, write_report, write_results
 from hiersum.types import Summary
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Page
 
 Open = Callable[..., Any]
 HOSTILE = "</script><img src=x onerror=\"document.title='taken'\"><b>bold</b> {{data}}"
@@ -247,12 +245,11 @@ def test_on_a_phone_a_tap_leads_to_the_source_and_back(open_page: Open, report: 
     page = watched.page
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     page.locator(".sentence").nth(1).tap()
-    page.wait_for_function("scrollY > 100")
-    assert in_view(page, ".paragraph.is-source")
+    expect(page.locator(".paragraph.is-source").first).to_be_in_viewport()
     bar = page.get_by_role("region", name="Sources of the chosen sentence")
     assert "Sentence 2 · source 1 of 1" in bar.inner_text()
     bar.get_by_role("button", name="Back to summary").tap()
-    page.wait_for_function("scrollY < 200")
+    expect(page.locator(".sentence").nth(1)).to_be_in_viewport()
     assert marked(page) == []
     for name in ("Ranking", "Graph", "Coverage"):
         page.get_by_role("tab", name=name).tap()

@@ -9,8 +9,8 @@ const KINDS = ".txt,.md,.html,.htm,.pdf,.docx,.gz,text/*";
 export class DocumentList {
   constructor() {
     this.list = h("ul", { class: "texts" });
-    this.problems = h("ul", { class: "file-problems", role: "alert" });
-    this.picker = h("input", { type: "file", multiple: true, accept: KINDS, class: "visually-hidden", tabindex: "-1", "aria-label": "Choose files", onchange: () => this.#take(this.picker) });
+    this.problems = h("ul", { class: "file-problems" });
+    this.picker = h("input", { type: "file", multiple: true, accept: KINDS, hidden: true, onchange: () => this.#take(this.picker) });
     this.drop = h(
       "div",
       { class: "drop" },
@@ -19,7 +19,7 @@ export class DocumentList {
       h("button", { type: "button", onclick: () => this.add().focus() }, "Add a text"),
       this.picker,
     );
-    this.whole = h("div", {}, this.list, this.drop, this.problems);
+    this.whole = h("div", {}, this.list, this.drop, h("div", { role: "alert" }, this.problems));
     this.#acceptDrops();
     this.add();
   }

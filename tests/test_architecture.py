@@ -29,9 +29,11 @@ ALLOWED: dict[str, set[str]] = {
     "data": FLOOR | {"text", "ranking", "graphs", "model"},
     "baselines": FLOOR | {"text", "ranking", "graphs"},
     "attribution": FLOOR | {"text"},
-    "abstractive": FLOOR | {"text", "data", "model", "decoding"},
+    "abstractive": FLOOR | {"text", "data", "model", "decoding", "attribution"},
+    "request": FLOOR | {"text"},
     "pipeline": FLOOR
     | {
+        "request",
         "text",
         "ranking",
         "graphs",
@@ -47,7 +49,7 @@ ALLOWED: dict[str, set[str]] = {
     "humaneval": FLOOR | {"text", "data", "evaluation"},
     "building": FLOOR | {"text", "ranking", "data"},
     "reporting": FLOOR | {"text", "graphs", "data"},
-    "serving": FLOOR | {"pipeline", "reporting"},
+    "serving": FLOOR | {"data", "request", "pipeline", "reporting"},
     "presentation": FLOOR | {"text"},
 }
 DOORS = {"cli", "commands", "__init__", "__main__"}  # they may import any room

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
+
+from hiersum.attribution.attention import Trail, count_letters
 from hiersum.config import Config, ModelConfig, SearchConfig
 from hiersum.data.batches import collate
-from hiersum.data.example import InputForm
-from hiersum.decoding.beam import beam_search
+from hiersum.data.example import TITLE_PLACE, InputForm
+from hiersum.decoding.beam import Hypothesis, beam_search
+from hiersum.decoding.constraints import Counted
 from hiersum.decoding.preparation import prepare
 from hiersum.errors import CheckpointError
 from hiersum.model.checkpoint import TOKENIZER, fetch, from_pretrained
@@ -18,9 +22,18 @@ from hiersum.text.penn import from_penn, learn_casing
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
-from hiersum.types import Attention, Example
+from hiersum.types import Attention, Example, Progress
 
 _TOKENS_PER_WORD = 2  # room for a summary of the wanted words, however its words are split
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A summary as a network wrote it."""
+
+    sentences: list[str]
+    trail: Trail
+    """What it looked at meanwhile, over the paragraphs of its source, the title left out."""
 
 
 @dataclass(frozen=True)
@@ -72,22 +85,28 @@ class AbstractiveSystem:
         sources: Sequence[Sequence[str]],
         search: SearchConfig,
         max_words: int,
-    ) -> list[list[str]]:
-        """Return the sentences of a summary of each example, of at most `max_words` words.
+        watch: Callable[[Progress], None] | None = None,
+    ) -> list[Draft]:
+        """Return a summary of each example, of at most `max_words` words.
 
         Args:
             examples: the sources, ready to read; all are written in one batch.
             sources: the paragraphs of each as text; names take their capitals from there.
             search: beam size and the like.
             max_words: a cap; a last sentence that would go beyond is left out.
+            watch: is told how far the batch is.
         """
         max_length = min(search.max_length, _TOKENS_PER_WORD * max_words + 1)
         min_length = min(search.min_length, max_length - 1)
         bounded = replace(search, max_length=max_length, min_length=min_length)
-        texts = self.write_texts(examples, bounded)
+        written = self._search(examples, bounded, watch or (lambda _: None), with_attention=True)
+        texts = [self._text(hypothesis) for hypothesis in written]
         if self.tokenizer.profile.is_penn:
             texts = [from_penn(text, learn_casing(of)) for text, of in zip(texts, sources)]
-        return [_whole_sentences(text, max_words) for text in texts]
+        return [
+            Draft(_whole_sentences(text, max_words), self._trail(hypothesis, example))
+            for text, hypothesis, example in zip(texts, written, examples)
+        ]
 
     def paragraph_attention(self, example: Example) -> Attention:
         """Return how paragraphs attend to each other; nothing for a network without global layers.
@@ -107,8 +126,19 @@ class AbstractiveSystem:
 
     def write_texts(self, examples: Sequence[Example], search: SearchConfig) -> list[str]:
         """Return the best summary of each example as the tokenizer spells it, all in one batch."""
+        return [self._text(h) for h in self._search(examples, search, lambda _: None)]
+
+    def _search(
+        self,
+        examples: Sequence[Example],
+        search: SearchConfig,
+        watch: Callable[[Progress], None],
+        *,
+        with_attention: bool = False,
+    ) -> list[Hypothesis]:
         batch = collate([replace(example, target_ids=None) for example in examples])
         tokenizer = self.tokenizer
+        watch(Progress("encoding", 0, len(batch.source_R)))
         hypotheses = beam_search(
             self.network,
             self.network.encode(batch.to(next(self.network.parameters()).device)),
@@ -120,9 +150,24 @@ class AbstractiveSystem:
                 *tokenizer.unwritable_ids,
                 *range(tokenizer.size, self.network.config.vocab_size),
             ],
+            constraints=[Counted(lambda n: watch(Progress("writing", n, search.max_length)))],
+            paragraph_lengths=batch.paragraph_lengths if with_attention else None,
         )
-        best = [of_cluster[0].token_ids for of_cluster in hypotheses]
-        return [tokenizer.decode(_until_end(ids, tokenizer.end_id)) for ids in best]
+        return [of_cluster[0] for of_cluster in hypotheses]
+
+    def _text(self, hypothesis: Hypothesis) -> str:
+        return self.tokenizer.decode(_until_end(hypothesis.token_ids, self.tokenizer.end_id))
+
+    def _trail(self, hypothesis: Hypothesis, example: Example) -> Trail:
+        """Say what each token looked at, and how far the text was with it."""
+        ids = _until_end(hypothesis.token_ids, self.tokenizer.end_id)
+        letters = [count_letters(self.tokenizer.decode(ids[: n + 1])) for n in range(len(ids))]
+        assert hypothesis.attention is not None
+        # A flat network may have had no room for the last paragraphs, so that they have no column.
+        read = [n for n, paragraph in enumerate(example.paragraph_ids) if paragraph]
+        mass = np.zeros((len(ids), len(example.paragraph_ids)))
+        mass[:, read] = hypothesis.attention.tolist()[: len(ids)]
+        return Trail(letters, mass[:, int(example.documents[0] == TITLE_PLACE) :])
 
 
 def check_fit(tokenizer: Tokenizer, config: ModelConfig, path: Path) -> None:

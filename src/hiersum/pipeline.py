@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from hiersum.attribution import attribute
+from hiersum.attribution.checking import check_facts
+from hiersum.attribution.sources import attribute
 from hiersum.baselines import SYSTEMS, Task, keep_exact_sources
 from hiersum.config import Config
 from hiersum.data.bucketing import bucket_examples
@@ -18,11 +19,12 @@ from hiersum.errors import InputError
 from hiersum.parallel import in_order
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker, best_first
+from hiersum.request import Options, Request, check_length
 from hiersum.text.documents import gather_documents
 from hiersum.text.encodings import clean_text
 from hiersum.text.languages import check_language
-from hiersum.text.paragraphs import read_paragraphs
-from hiersum.text.readable import choose_documents, nothing_to_read, passed_over
+from hiersum.text.paragraphs import PlacedTexts, read_paragraphs
+from hiersum.text.readable import choose_documents, find_passed_over, nothing_to_read
 from hiersum.text.words import count_words, cut_words, split_stems
 from hiersum.types import (
     Attention,
@@ -30,19 +32,18 @@ from hiersum.types import (
     Document,
     Example,
     Paragraph,
+    Progress,
     Summary,
     SummarySentence,
     Unread,
 )
 
 if TYPE_CHECKING:  # torch is loaded only with a model
-    from hiersum.abstractive import AbstractiveSystem
+    from hiersum.abstractive import AbstractiveSystem, Draft
 
 logger = logging.getLogger(__name__)
 
-NEURAL_SYSTEMS = ("ht", "ft", "tdmca")
-_MAX_TITLE_CHARACTERS = 1_000
-_MAX_WORDS = 1_000_000
+Watch = Callable[[int, Progress], None]
 _WINDOW = 64  # clusters among which a network finds those of like length
 
 
@@ -52,16 +53,6 @@ class Failure:
 
     id: str
     error: InputError
-
-
-@dataclass(frozen=True, slots=True)
-class _Request:
-    """What is asked of every cluster alike."""
-
-    focus: str
-    max_words: int
-    system: str
-    with_attention: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +128,7 @@ class Summarizer:
         focus: str = "",
         max_words: int | None = None,
         system: str | None = None,
+        strict: bool = False,
         with_attention: bool = False,
     ) -> Summary:
         """Summarise documents: texts, `Document`s, or paths of files and folders.
@@ -148,6 +140,7 @@ class Summarizer:
             max_words: a cap on the length; `decoding.max_words` if None.
             system: `lexrank`, `lead`, or the kind of the model (ht, ft, tdmca); by default the model
                 if there is one, else `lexrank`.
+            strict: leave out sentences that no source supports; `Summary.dropped` keeps them.
             with_attention: also keep how paragraphs attend to each other, where a network writes.
 
         Raises:
@@ -157,28 +150,23 @@ class Summarizer:
         cluster = Cluster(title, tuple(read))
         return self.summarize_cluster(
             cluster,
+            unread,
             focus=focus,
             max_words=max_words,
             system=system,
+            strict=strict,
             with_attention=with_attention,
-            unread=unread,
         )
 
     def summarize_many(
-        self,
-        clusters: Iterable[Cluster],
-        *,
-        focus: str = "",
-        max_words: int | None = None,
-        system: str | None = None,
+        self, clusters: Iterable[Cluster], **options: Unpack[Options]
     ) -> Iterator[Summary]:
         """Summarise clusters, in order; a network writes those of like length together.
 
         Raises:
             InputError: an argument cannot be used, or a cluster cannot be read.
         """
-        outcomes = self.summarize_each(clusters, focus=focus, max_words=max_words, system=system)
-        for outcome in in_order(outcomes):
+        for outcome in in_order(self.summarize_each(clusters, **options)):
             if isinstance(outcome, Failure):
                 raise outcome.error
             yield outcome
@@ -186,13 +174,15 @@ class Summarizer:
     def summarize_each(
         self,
         clusters: Iterable[Cluster],
-        *,
-        focus: str = "",
-        max_words: int | None = None,
-        system: str | None = None,
-        with_attention: bool = False,
+        watch: Watch | None = None,
+        **options: Unpack[Options],
     ) -> Iterator[tuple[int, Summary | Failure]]:
         """Summarise clusters, and go on where one cannot be read.
+
+        Args:
+            clusters: what to read.
+            watch: is told the number of a cluster and how far it is, as often as that changes.
+            options: see `summarize`.
 
         Yields:
             The number of each cluster, from 0, and what came of it, as soon as it is there; `in_order`
@@ -201,38 +191,34 @@ class Summarizer:
         Raises:
             InputError: an argument cannot be used.
         """
-        request = self._request(focus, max_words, system, with_attention)
+        request = self.request(**options)
         numbered = enumerate(clusters)
         window_size = 1 if request.system in SYSTEMS else _WINDOW
         while window := list(islice(numbered, window_size)):
-            yield from self._summarize_window(window, request)
+            yield from self._summarize_window(window, request, watch or _unwatched)
 
     def summarize_cluster(
-        self,
-        cluster: Cluster,
-        *,
-        focus: str = "",
-        max_words: int | None = None,
-        system: str | None = None,
-        with_attention: bool = False,
-        unread: Sequence[Unread] = (),
+        self, cluster: Cluster, unread: Sequence[Unread] = (), **options: Unpack[Options]
     ) -> Summary:
         """Summarise one cluster; see `summarize`.
 
         Args:
+            cluster: what to read.
             unread: what was already left out when the documents were read.
+            options: see `summarize`.
         """
-        request = self._request(focus, max_words, system, with_attention)
-        ((_, outcome),) = self._summarize_window([(0, cluster)], request)
+        request = self.request(**options)
+        ((_, outcome),) = self._summarize_window([(0, cluster)], request, _unwatched)
         if isinstance(outcome, Failure):
             raise outcome.error
         return replace(outcome, unread=(*unread, *outcome.unread))
 
     def _summarize_window(
-        self, window: Sequence[tuple[int, Cluster]], request: _Request
+        self, window: Sequence[tuple[int, Cluster]], request: Request, watch: Watch
     ) -> Iterator[tuple[int, Summary | Failure]]:
         readings = []
         for number, cluster in window:
+            watch(number, Progress("reading", 0, len(cluster.documents)))
             try:
                 readings.append((number, self._begin(cluster, request)))
             except InputError as error:
@@ -240,16 +226,21 @@ class Summarizer:
         for chosen in self._batches([reading for _, reading in readings]):
             start = time.perf_counter()
             batch = [readings[index] for index in chosen]
-            written = self._write([reading for _, reading in batch], request)
+
+            def watch_batch(progress: Progress, numbers: tuple[int, ...] = _numbers(batch)) -> None:
+                for number in numbers:
+                    watch(number, progress)
+
+            written = self._write([reading for _, reading in batch], request, watch_batch)
             seconds = (time.perf_counter() - start) / len(batch)
             for (number, reading), sentences in zip(batch, written):
                 yield number, self._finish(reading, request, sentences, seconds)
 
-    def _begin(self, cluster: Cluster, request: _Request) -> _Reading:
+    def _begin(self, cluster: Cluster, request: Request) -> _Reading:
         """Read a cluster as far as its system needs it, up to the writing."""
         start = time.perf_counter()
         title = clean_text(cluster.title or "").strip()
-        _check_length("title", title)
+        check_length("title", title)
         if not cluster.documents:
             raise InputError("there are no documents to summarise; give at least one")
         documents, left_out = choose_documents(cluster.documents, self.config.data)
@@ -279,47 +270,67 @@ class Summarizer:
         return bucket_examples(examples, self.config.decoding.batch_tokens)
 
     def _write(
-        self, readings: Sequence[_Reading], request: _Request
+        self,
+        readings: Sequence[_Reading],
+        request: Request,
+        watch: Callable[[Progress], None],
     ) -> list[list[SummarySentence]]:
+        """Write about clusters, and say where each sentence comes from."""
         if request.system in SYSTEMS:
-            return [self._extract(reading, request.system) for reading in readings]
+            watch(Progress("writing", 0, None))
+            sentences = [self._extract(reading, request.system) for reading in readings]
+            watch(Progress("sourcing", 0, len(readings)))
+            return sentences
         assert self.model is not None
-        written = self.model.write(
+        drafts = self.model.write(
             [reading.example for reading in readings if reading.example is not None],
             [[paragraph.text for paragraph in reading.paragraphs] for reading in readings],
             self.config.decoding,
             request.max_words,
+            watch,
         )
-        return [attribute(texts, reading.paragraphs) for texts, reading in zip(written, readings)]
+        watch(Progress("sourcing", 0, len(readings)))
+        return [self._attribute(draft, reading) for draft, reading in zip(drafts, readings)]
+
+    def _attribute(self, draft: Draft, reading: _Reading) -> list[SummarySentence]:
+        """Name the sources of a network's sentences by their words and by what it looked at."""
+        texts = PlacedTexts(reading.cluster.documents, self.config.data.max_paragraph_words)
+        attention = draft.trail.by_sentence(draft.sentences)
+        return attribute(draft.sentences, reading.paragraphs, text_at=texts.at, attention=attention)
 
     def _finish(
         self,
         reading: _Reading,
-        request: _Request,
+        request: Request,
         sentences: Sequence[SummarySentence],
         seconds: float,
     ) -> Summary:
         documents = reading.cluster.documents
-        not_needed = passed_over(documents, reading.paragraphs, reading.left_out)
+        passed_over = find_passed_over(documents, reading.paragraphs, reading.left_out)
+        start = time.perf_counter()
+        within = _within(sentences, request.max_words)
+        checked = check_facts(within, reading.cluster, reading.paragraphs)
+        kept = [s for s in checked if s.is_supported or not request.strict]
         attention: Attention = ()
         if request.with_attention and self.model is not None and reading.example is not None:
             attention = self.model.paragraph_attention(reading.example)
         return Summary(
-            sentences=tuple(_within(sentences, request.max_words)),
+            sentences=tuple(kept),
+            dropped=tuple(s for s in checked if s not in kept),
             documents=documents,
             paragraphs=reading.paragraphs,
             title=reading.cluster.title,
             id=reading.cluster.id,
-            unread=(*reading.left_out, *not_needed),
+            unread=(*reading.left_out, *passed_over),
             system=request.system,
             model=None if self.model is None or request.system in SYSTEMS else self.model.name,
-            seconds=reading.seconds + seconds,
+            seconds=reading.seconds + seconds + time.perf_counter() - start,
             scores=reading.scores,
             attention=attention,
         )
 
     def _task(
-        self, cluster: Cluster, query: str, request: _Request
+        self, cluster: Cluster, query: str, request: Request
     ) -> tuple[Task, tuple[float, ...]]:
         """Rank the paragraphs that an extractive system chooses from; also return their scores."""
         paragraphs = read_paragraphs(
@@ -346,36 +357,30 @@ class Summarizer:
             sentences, reading.cluster.documents, self.config.data.max_paragraph_words
         )
 
-    def _request(
-        self, focus: str, max_words: int | None, system: str | None, with_attention: bool
-    ) -> _Request:
-        """Check what is asked of every cluster alike."""
-        max_words = self.config.decoding.max_words if max_words is None else max_words
-        system = system or self.systems[0]
-        focus = clean_text(focus or "").strip()
-        if system in NEURAL_SYSTEMS and system not in self.systems:
-            raise InputError(f"system {system!r} needs a model of its kind; name one with --model")
-        if system not in self.systems:
-            raise InputError(f"system {system!r} is unknown; known: {', '.join(self.systems)}")
-        if not isinstance(max_words, int) or not 1 <= max_words <= _MAX_WORDS:
-            raise InputError(
-                f"max-words must be a number from 1 to {_MAX_WORDS:,}, got {max_words!r}"
-            )
-        _check_length("focus", focus)
-        return _Request(focus, max_words, system, with_attention)
-
-
-def _check_length(name: str, value: str) -> None:
-    if len(value) > _MAX_TITLE_CHARACTERS:
-        raise InputError(
-            f"the {name} has {len(value):,} characters; at most {_MAX_TITLE_CHARACTERS:,} "
-            "are allowed"
+    def request(self, **options: Unpack[Options]) -> Request:
+        """Check what is asked of every cluster alike; see `summarize`."""
+        max_words = options.get("max_words")
+        return Request.checked(
+            options.get("focus", ""),
+            self.config.decoding.max_words if max_words is None else max_words,
+            options.get("system") or self.systems[0],
+            strict=options.get("strict", False),
+            with_attention=options.get("with_attention", False),
+            systems=self.systems,
         )
 
 
 def _shares_a_word(focus: str, paragraphs: Iterable[Paragraph]) -> bool:
     stems = set(split_stems(focus))
     return any(not stems.isdisjoint(split_stems(paragraph.text)) for paragraph in paragraphs)
+
+
+def _numbers(batch: Sequence[tuple[int, object]]) -> tuple[int, ...]:
+    return tuple(number for number, _ in batch)
+
+
+def _unwatched(number: int, progress: Progress) -> None:
+    pass
 
 
 def _within(sentences: Iterable[SummarySentence], max_words: int) -> Iterator[SummarySentence]:

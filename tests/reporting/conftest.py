@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import pytest
 from support import EXAMPLES
@@ -100,22 +95,15 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Watched]]:
 
 @pytest.fixture(scope="session")
 def live_address() -> Iterator[str]:
-    """A server on loopback with the page."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    program = Path(__file__).parent / "live_app.py"
-    server = subprocess.Popen([sys.executable, str(program), str(port)])
-    address = f"http://127.0.0.1:{port}/"
+    """The address of a server, started as people start it."""
+    server = subprocess.Popen(
+        [sys.executable, "-m", "hiersum", "serve", "--port", "0"], stderr=subprocess.PIPE, text=True
+    )
+    assert server.stderr is not None
     try:
-        for _ in range(600):
-            assert server.poll() is None, "the server has ended"
-            try:
-                with urlopen(address, timeout=5):
-                    break
-            except URLError:
-                time.sleep(0.1)
-        yield address
+        note = server.stderr.readline()
+        yield note.split(" at ")[1].strip() + "/"
     finally:
         server.terminate()
-        server.wait(30)
+        server.wait(60)
+        server.stderr.close()

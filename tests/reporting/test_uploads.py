@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
+from collections.abc import AsyncIterator
 
+import httpx
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -19,7 +22,7 @@ PROSE = "The harbour bridge reopened on Monday after eleven months of repairs, t
 def client(*, max_bytes: int = 1_000_000, **limits: int) -> TestClient:
     app = FastAPI()
     app.include_router(upload_router(DataConfig(**limits), max_bytes=max_bytes))
-    return TestClient(app)
+    return TestClient(app, headers={"Content-Type": "application/octet-stream"})
 
 
 @pytest.mark.parametrize("name", ["1-gazette.txt", "2-union.md", "3-observer.html"])
@@ -82,9 +85,41 @@ def test_a_large_file_is_refused_though_it_does_not_say_how_large_it_is() -> Non
     assert answer.status_code == 413
 
 
-def test_a_file_needs_a_name() -> None:
-    assert client().post("/v1/read", content=b"x").status_code == 422
-    assert client().post("/v1/read", params={"name": "n" * 300}, content=b"x").status_code == 422
+@pytest.mark.parametrize("name", ["", "/", "n" * 300])
+def test_a_file_needs_a_name(name: str) -> None:
+    answer = client().post("/v1/read", params={"name": name}, content=b"x")
+    assert answer.status_code == 422
+    sentence = "a file needs a name of at most 255 characters (?name=a.txt)"
+    assert answer.json() == {"detail": sentence}
+
+
+def test_a_file_must_be_declared_as_bytes() -> None:
+    """Which a web page elsewhere cannot do without asking the server first."""
+    answer = client().post(
+        "/v1/read?name=a.txt", content=b"x", headers={"Content-Type": "text/plain"}
+    )
+    assert answer.status_code == 415
+    assert answer.json()["detail"] == (
+        "a.txt: must be sent as application/octet-stream, got text/plain"
+    )
+
+
+def test_a_file_that_does_not_arrive_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hiersum.reporting.uploads._MAX_SECONDS", 0.05)
+
+    async def slowly() -> AsyncIterator[bytes]:
+        yield b"The beginning"
+        await asyncio.sleep(60)
+
+    async def send() -> httpx.Response:
+        transport = httpx.ASGITransport(client().app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://test") as asking:
+            headers = {"Content-Type": "application/octet-stream"}
+            return await asking.post("/v1/read?name=a.txt", content=slowly(), headers=headers)
+
+    answer = asyncio.run(send())
+    assert answer.status_code == 408
+    assert answer.json()["detail"] == "a.txt: took longer than 0.05 s to arrive"
 
 
 def test_what_is_beyond_a_limit_is_named() -> None:

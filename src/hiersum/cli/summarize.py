@@ -40,6 +40,9 @@ def summarize(
     max_words: Annotated[
         int | None, typer.Option(help="Cap on the summary's words.  [default: 120]")
     ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Leave out sentences that no source supports.")
+    ] = False,
     as_json: JsonOption = False,
     report_path: Annotated[
         Path | None,
@@ -69,6 +72,7 @@ def summarize(
         "focus": focus,
         "max_words": max_words,
         "system": system,
+        "strict": strict,
     }
     if input_path is None:
         if output_path is not None:
@@ -99,6 +103,8 @@ def _print_summaries(summaries: Iterator[Any], config: Config, *, as_json: bool)
             if number:
                 console.print()
             print_summary(summary, console, max_paragraph_words=config.data.max_paragraph_words)
+        for sentence in summary.dropped[:_MAX_NOTES]:
+            _note(f"left out, because no source supports it: {sentence.text}")
         for unread in summary.unread[:_MAX_NOTES]:
             _note(f"{unread.name}: {unread.reason}")
         if (num_more := len(summary.unread) - _MAX_NOTES) > 0:

@@ -7,12 +7,16 @@ elsewhere, which the policy also forbids.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import cache
+from threading import Thread
 
 from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.params import Depends
 
 from hiersum.config import DataConfig
 from hiersum.reporting.html import ASSETS, asset, empty_report
+from hiersum.reporting.record import warm_up
 from hiersum.reporting.uploads import upload_router
 
 _TYPES = {
@@ -35,16 +39,20 @@ _PAGE = "page.html"
 _REPORT = "report.html"
 
 
-def mount_pages(app: FastAPI, config: DataConfig | None = None) -> None:
+def mount_pages(
+    app: FastAPI, config: DataConfig | None = None, dependencies: Sequence[Depends] = ()
+) -> None:
     """Add the page, its files, and the route that reads uploaded files to an application.
 
     Args:
         app: the application that answers `/v1/models` and `/v1/summarize/stream`.
         config: limits on what is read of an uploaded document.
+        dependencies: what a request to read a file must pass, such as a key; the page itself is free.
     """
 
     @app.get("/", include_in_schema=False)
     def page(request: Request) -> Response:
+        _warm_up_once()
         return _answer(request, _PAGE)
 
     @app.get("/assets/{name}", include_in_schema=False)
@@ -53,7 +61,13 @@ def mount_pages(app: FastAPI, config: DataConfig | None = None) -> None:
             raise HTTPException(404, f"there is no file {name!r} here")
         return _answer(request, name)
 
-    app.include_router(upload_router(config or DataConfig()))
+    app.include_router(upload_router(config or DataConfig()), dependencies=dependencies)
+
+
+@cache
+def _warm_up_once() -> None:
+    """Who opens the page will soon want a report, and finding names takes seconds to load."""
+    Thread(target=warm_up, daemon=True).start()
 
 
 def _answer(request: Request, name: str) -> Response:

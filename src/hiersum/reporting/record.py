@@ -7,6 +7,8 @@ and how far each document is covered. Large clusters are cut, and `cut` says wha
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ MAX_EDGES = 300
 MIN_WEIGHT = 0.01
 TITLE_NODE = -1
 """The title in a graph of attention; other nodes are ranks."""
+_one_at_a_time = Lock()  # spaCy's vocabulary grows while it reads
 
 
 def report_record(summary: Summary, config: Config | None = None) -> dict[str, Any]:
@@ -54,6 +57,12 @@ def report_record(summary: Summary, config: Config | None = None) -> dict[str, A
         "missing": missing,
         "cut": _cuts(summary, texts, shown),
     }
+
+
+def warm_up() -> None:
+    """Load what the first report would wait for."""
+    with _one_at_a_time, suppress(MissingDependencyError, ConfigError):
+        discourse_graph([Paragraph("A town.", 0, 0)])
 
 
 def _cited(summary: Summary) -> set[Place]:
@@ -125,7 +134,8 @@ def _graphs(summary: Summary, config: Config) -> tuple[list[dict[str, Any]], lis
     graphs = [_graph_record("similarity", _similarity(summary, nodes, config))]
     missing = []
     try:
-        graphs.append(_graph_record("discourse", discourse_graph(nodes)))
+        with _one_at_a_time:
+            graphs.append(_graph_record("discourse", discourse_graph(nodes)))
     except (MissingDependencyError, ConfigError) as error:
         missing.append(str(error))
     for layer, heads in enumerate(summary.attention):

@@ -41,7 +41,7 @@ def choose_documents(
     return chosen, unread
 
 
-def passed_over(
+def find_passed_over(
     documents: Sequence[Document], paragraphs: Iterable[Paragraph], unread: Sequence[Unread]
 ) -> list[Unread]:
     """Name documents of which no paragraph was read."""
@@ -57,7 +57,7 @@ def passed_over(
 
 
 def nothing_to_read(unread: Sequence[Unread]) -> str:
-    """Say why there is no text at all."""
+    """Say why there is nothing to summarise."""
     if unread:
         return f"no document could be read; the first, {unread[0].name}: {unread[0].reason}"
     return "there is no text in the documents"

@@ -149,7 +149,7 @@ async function start() {
     second.replaceChildren(...options());
     system.value = offer.default;
     second.value = offer.systems.find((name) => name !== offer.default) ?? offer.default;
-    if (offer.limits?.max_words) words.max = String(offer.limits.max_words);
+    if (offer.limits.default_max_words) words.value = String(offer.limits.default_max_words);
   } catch (problem) {
     showProblem(problem);
   }

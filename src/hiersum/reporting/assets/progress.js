@@ -21,13 +21,19 @@ export function progressOf(request, onCancel) {
   function tell({ stage, done, total }) {
     const at = names.indexOf(stage);
     if (at < 0) return;
-    const amount = stage === "queued" && done ? ` (${done} before this)` : total && done ? ` (${done.toLocaleString("en")} of ${total.toLocaleString("en")})` : "";
-    text.textContent = `${STAGES[stage]}${amount} …`;
-    bar.value = at + (total ? done / total : 0);
+    text.textContent = `${STAGES[stage]}${amount(stage, done, total)} …`;
+    bar.value = at + (total && stage !== "queued" ? done / total : 0);
     items.forEach((item, index) => {
       item.classList.toggle("is-done", index < at);
       item.classList.toggle("is-now", index === at);
     });
   }
   return { element, tell };
+}
+
+/** How much of a stage is done; of waiting, how many are before. */
+function amount(stage, done, total) {
+  if (!total || (!done && stage !== "queued")) return "";
+  const all = total.toLocaleString("en");
+  return stage === "queued" ? ` (${all} before this one)` : ` (${done.toLocaleString("en")} of at most ${all})`;
 }

@@ -6,7 +6,7 @@ import random
 
 from support import EXAMPLES
 
-from hiersum.attribution import attribute
+from hiersum.attribution.sources import attribute
 from hiersum.config import DataConfig
 from hiersum.text.documents import read_documents
 from hiersum.text.paragraphs import read_paragraphs

@@ -40,6 +40,8 @@ class _Mention(NamedTuple):
     shape: str
     """Only what has the same shape can contradict: years, weekdays, dates, metres, dollars."""
     context: frozenset[str]
+    nearest: frozenset[str]
+    """The content word before it and the one after."""
 
 
 class _Said(NamedTuple):
@@ -93,6 +95,9 @@ def _contradicts(other: _Mention, mention: _Mention) -> bool:
         other.shape == mention.shape
         and not _agree(other, mention)
         and _shares(other.context, mention.context, _MIN_CONTEXT_SHARE)
+        # Built in 1931, painted in 1960: the bridge is the same, what was done is not.
+        and not other.nearest.isdisjoint(mention.context)
+        and not mention.nearest.isdisjoint(other.context)
     )
 
 
@@ -124,11 +129,13 @@ def _is_rounded(value: str, exact: str) -> bool:
 
 @lru_cache(maxsize=4_096)
 def _mentions(text: str) -> tuple[_Mention, ...]:
-    return tuple(
-        _Mention(fact, _shape(text, fact), _context(text, fact))
-        for fact in find_facts(text)
-        if fact.kind != "name"
-    )
+    mentions = []
+    for fact in find_facts(text):
+        if fact.kind != "name":
+            before, after = _around(text, fact)
+            nearest = frozenset(before[-1:] + after[:1])
+            mentions.append(_Mention(fact, _shape(text, fact), frozenset(before + after), nearest))
+    return tuple(mentions)
 
 
 def _shape(text: str, fact: Fact) -> str:
@@ -146,15 +153,14 @@ def _shape(text: str, fact: Fact) -> str:
     return f"count of {'' if stem in _FUNCTION_STEMS else stem}"
 
 
-def _context(text: str, fact: Fact) -> frozenset[str]:
-    """The content words next to a fact."""
+def _around(text: str, fact: Fact) -> tuple[list[str], list[str]]:
+    """The content words next to a fact, before and after it."""
     before = text[max(0, fact.start - _CONTEXT_CHARACTERS) : fact.start]
     after = text[fact.end : fact.end + _CONTEXT_CHARACTERS]
     # A word cut at the edge of the window is none.
     before = before.partition(" ")[2] if fact.start > _CONTEXT_CHARACTERS else before
     after = after.rpartition(" ")[0] if fact.end + _CONTEXT_CHARACTERS < len(text) else after
-    stems = _content_stems(before)[-_CONTEXT_STEMS:] + _content_stems(after)[:_CONTEXT_STEMS]
-    return frozenset(stems)
+    return _content_stems(before)[-_CONTEXT_STEMS:], _content_stems(after)[:_CONTEXT_STEMS]
 
 
 @lru_cache(maxsize=4_096)

@@ -21,7 +21,7 @@ from hiersum.text.words import split_stems
 Item = TypeVar("Item")
 
 _NEAR = 4  # words between which a pair of neighbours of the summary may stand in a paragraph
-_FAINTEST = 0.02  # attention below this share of an even one is as good as none
+_FAINTEST = 0.02  # less of the usual attention than this is as good as none
 
 
 class Evidence(NamedTuple):
@@ -36,7 +36,7 @@ class Evidence(NamedTuple):
     gap: float
     """How much more the paragraph has than the best of the others; negative if less."""
     attention: float = 0.0
-    """Logarithm of how many times an even share of the network's attention it had."""
+    """Logarithm of how many times its usual attention it had from the network."""
 
 
 class Paragraphs:
@@ -55,7 +55,7 @@ class Paragraphs:
         Args:
             sentence: a sentence of the summary.
             max_candidates: of more paragraphs than this, those with the fewest words are passed over.
-            attention: how much of the network's attention each paragraph had, if that is known.
+            attention: how many times its usual attention each paragraph had, if that is known.
         """
         stems = split_stems(sentence)
         weights = {stem: self._weight(stem) for stem in stems}
@@ -79,7 +79,7 @@ class Paragraphs:
                 inner[place],
                 order[place],
                 (totals[place] - _best_other(totals, place)) / 3,
-                0.0 if attention is None else _log_ratio(float(attention[number]), len(words)),
+                0.0 if attention is None else math.log(max(float(attention[number]), _FAINTEST)),
             )
             for place, number in enumerate(chosen)
         }
@@ -95,10 +95,6 @@ def _share(weights: dict[Item, float], have: frozenset[Item]) -> float:
 
 def _best_other(values: Sequence[float], place: int) -> float:
     return max((*values[:place], *values[place + 1 :]), default=0.0)
-
-
-def _log_ratio(mass: float, num_paragraphs: int) -> float:
-    return math.log(max(mass * num_paragraphs, _FAINTEST))
 
 
 @lru_cache(maxsize=2_048)

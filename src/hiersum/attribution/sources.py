@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hiersum.attribution.calibration import BY_WORDS, WITH_ATTENTION
 from hiersum.attribution.evidence import Paragraphs
+from hiersum.text.words import FUNCTION_WORDS, split_words
 from hiersum.types import Paragraph, Place, Source, SummarySentence
 
 MIN_SUPPORT = 0.5
@@ -33,7 +34,8 @@ def attribute(
         paragraphs: what was read, best first.
         text_at: how a paragraph reads at each of its places; near copies are judged each by its own
             words. If None, all places read alike.
-        attention: sentences x paragraphs, the share of a network's attention; None for words alone.
+        attention: sentences x paragraphs, how many times its usual attention each had from the
+            network (see `Trail.by_sentence`); None for words alone.
     """
     places_of = _places_by_text(paragraphs, text_at)
     texts = list(places_of)
@@ -46,9 +48,10 @@ def attribute(
             looks = np.array([attention[number, places_of[text][0][0]] for text in texts])
         evidence = known.evidence(sentence, _MAX_CANDIDATES, looks)
         scores = {index: calibration.probability(found) for index, found in evidence.items()}
+        says_something = not FUNCTION_WORDS.issuperset(split_words(sentence))
         sources = tuple(
             Source(place.document, place.position, round(scores[index], 3))
-            for index in _named(scores)
+            for index in (_named(scores) if says_something else ())
             for _, place in places_of[texts[index]]
         )
         attributed.append(SummarySentence(sentence, sources))

@@ -14,8 +14,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
-import logging
-import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -31,14 +29,12 @@ from hiersum.errors import HiersumError
 from hiersum.pipeline import Summarizer
 from hiersum.reporting.html import result_with_report
 from hiersum.reporting.pages import mount_pages
-from hiersum.serving.messages import Asked, RequestError, parse_request
+from hiersum.serving.messages import Asked, RequestError, incident, parse_request
 from hiersum.serving.metrics import CONTENT_TYPE, CountRequests, Metrics
 from hiersum.serving.queue import BatchQueue
 from hiersum.serving.schema import ErrorAnswer, ModelsAnswer, ResultAnswer, request_body
 from hiersum.serving.ticket import ClientGoneError, Ticket, queue_is_full, summary_of
 from hiersum.types import Progress, Summary
-
-logger = logging.getLogger(__name__)
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": ErrorAnswer, "description": "The body is no JSON."},
@@ -191,8 +187,6 @@ async def _events(ticket: Ticket, asked: Asked, answer: _Answer) -> AsyncIterato
             yield _event("error", {"detail": str(error)})
         except ClientGoneError:
             return
-        except Exception as error:
-            yield _event("error", {"detail": _incident(error)})
 
 
 def _event(name: str, data: dict[str, Any]) -> str:
@@ -262,11 +256,4 @@ def _add_error_answers(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def broken(http: HttpRequest, error: Exception) -> Response:
-        return JSONResponse({"detail": _incident(error)}, 500)
-
-
-def _incident(error: Exception) -> str:
-    """Log a bug of ours under a number that the client can name."""
-    number = secrets.token_hex(4)
-    logger.error("incident %s", number, exc_info=error)
-    return f"something broke on the server; this is incident {number} in its log"
+        return await refused(http, incident(error))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +14,8 @@ from hiersum.errors import DataError, HiersumError
 from hiersum.pipeline import Summarizer
 from hiersum.request import Request
 from hiersum.types import Cluster
+
+logger = logging.getLogger(__name__)
 
 CLUSTER_FIELDS = ("id", "title", "documents", "summary", "graph")
 OPTIONS: dict[str, tuple[type, str]] = {
@@ -40,6 +44,13 @@ class Asked:
     cluster: Cluster
     request: Request
     with_report: bool
+
+
+def incident(error: Exception) -> RequestError:
+    """Log a bug of ours under a number that the client can name."""
+    number = secrets.token_hex(4)
+    logger.error("incident %s", number, exc_info=error)
+    return RequestError(500, f"something broke on the server; this is incident {number} in its log")
 
 
 def parse_request(body: bytes, summarizer: Summarizer) -> Asked:

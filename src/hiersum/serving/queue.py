@@ -7,7 +7,6 @@ away while waiting frees the place; what is being written for nobody any more is
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,8 +17,6 @@ from hiersum.pipeline import Failure, Summarizer
 from hiersum.request import NEURAL_SYSTEMS, Request
 from hiersum.serving.metrics import Metrics
 from hiersum.types import Cluster, Progress, Summary
-
-logger = logging.getLogger(__name__)
 
 Outcome = Summary | Failure | Exception
 _LONGEST_RETRY = 60.0
@@ -179,7 +176,6 @@ class BatchQueue:
         except Exception as error:
             rest = [job for job in jobs if not job.is_done]
             if len(jobs) == 1:
-                logger.exception("a request could not be summarised")
                 jobs[0].finish(error)
             else:
                 for job in rest:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from starlette.requests import Request as HttpRequest
 
 from hiersum.pipeline import Failure
-from hiersum.serving.messages import Asked, RequestError
+from hiersum.serving.messages import Asked, RequestError, incident
 from hiersum.serving.queue import BatchQueue, Job, Outcome, QueueFullError
 from hiersum.types import Progress, Summary
 
@@ -86,7 +86,7 @@ def summary_of(outcome: Progress | Outcome | None) -> Summary:
     if isinstance(outcome, Failure):
         raise outcome.error
     if isinstance(outcome, Exception):
-        raise outcome
+        raise incident(outcome)
     assert isinstance(outcome, Summary)
     return outcome
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -14,12 +15,14 @@ from hiersum.data.batches import collate
 from hiersum.data.example import TITLE_PLACE, InputForm
 from hiersum.decoding.beam import Hypothesis, beam_search
 from hiersum.decoding.constraints import Counted
+from hiersum.decoding.grounding import GroundedWords, Spelling, guarded_words
 from hiersum.decoding.preparation import prepare
 from hiersum.errors import CheckpointError
 from hiersum.model.checkpoint import TOKENIZER, fetch, from_pretrained
 from hiersum.model.network import EncoderDecoder, Network
-from hiersum.text.penn import from_penn, learn_casing
+from hiersum.text.penn import from_penn, learn_casing, to_penn
 from hiersum.text.sentences import ends_sentence, split_sentences
+from hiersum.text.support import Evidence
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
 from hiersum.types import Attention, Example, Progress
@@ -97,9 +100,10 @@ class AbstractiveSystem:
             watch: is told how far the batch is.
         """
         max_length = min(search.max_length, _TOKENS_PER_WORD * max_words + 1)
-        min_length = min(search.min_length, max_length - 1)
+        # A cap below the usual length asks for a short summary, not for one that is cut off.
+        min_length = min(search.min_length, max_words)
         bounded = replace(search, max_length=max_length, min_length=min_length)
-        written = self._search(examples, bounded, watch or (lambda _: None), with_attention=True)
+        written = self._search(examples, bounded, sources, watch, with_attention=True)
         texts = [self._text(hypothesis) for hypothesis in written]
         if self.tokenizer.profile.is_penn:
             texts = [from_penn(text, learn_casing(of)) for text, of in zip(texts, sources)]
@@ -124,21 +128,42 @@ class AbstractiveSystem:
             for heads in layers.tolist()
         )
 
-    def write_texts(self, examples: Sequence[Example], search: SearchConfig) -> list[str]:
-        """Return the best summary of each example as the tokenizer spells it, all in one batch."""
-        return [self._text(h) for h in self._search(examples, search, lambda _: None)]
+    def write_texts(
+        self,
+        examples: Sequence[Example],
+        search: SearchConfig,
+        sources: Sequence[Sequence[str]] | None = None,
+    ) -> list[str]:
+        """Return the best summary of each example as the tokenizer spells it, all in one batch.
+
+        Args:
+            examples: what is read.
+            search: how to search.
+            sources: the paragraphs of each as text, as far as summaries may draw names and numbers
+                from them and are chosen by their support; what the examples hold if None.
+        """
+        return [self._text(hypothesis) for hypothesis in self._search(examples, search, sources)]
 
     def _search(
         self,
         examples: Sequence[Example],
         search: SearchConfig,
-        watch: Callable[[Progress], None],
+        sources: Sequence[Sequence[str]] | None,
+        watch: Callable[[Progress], None] | None = None,
         *,
         with_attention: bool = False,
     ) -> list[Hypothesis]:
+        watch = watch or (lambda _: None)
         batch = collate([replace(example, target_ids=None) for example in examples])
         tokenizer = self.tokenizer
         watch(Progress("encoding", 0, len(batch.source_R)))
+        texts = self._source_texts(examples, sources)
+        evidence = [Evidence.of(of_cluster) for of_cluster in texts]
+
+        def rerank(cluster: int, hypothesis: Hypothesis) -> float:
+            share = evidence[cluster].share(self._text(hypothesis))
+            return hypothesis.score + search.support_weight * share
+
         hypotheses = beam_search(
             self.network,
             self.network.encode(batch.to(next(self.network.parameters()).device)),
@@ -150,13 +175,35 @@ class AbstractiveSystem:
                 *tokenizer.unwritable_ids,
                 *range(tokenizer.size, self.network.config.vocab_size),
             ],
-            constraints=[Counted(lambda n: watch(Progress("writing", n, search.max_length)))],
+            constraints=[
+                Counted(lambda done: watch(Progress("writing", done, search.max_length))),
+                *([self._grounding(texts)] if search.grounded else []),
+            ],
             paragraph_lengths=batch.paragraph_lengths if with_attention else None,
+            rerank=rerank if search.support_weight else None,
         )
         return [of_cluster[0] for of_cluster in hypotheses]
 
+    def _source_texts(
+        self, examples: Sequence[Example], sources: Sequence[Sequence[str]] | None
+    ) -> list[list[str]]:
+        if sources is None:
+            sources = [[self.tokenizer.decode(ids) for ids in e.paragraph_ids] for e in examples]
+        return [[example.title, *texts] for example, texts in zip(examples, sources)]
+
+    def _grounding(self, texts: Sequence[Sequence[str]]) -> GroundedWords:
+        form = to_penn if self.tokenizer.profile.is_penn else str
+        words = [guarded_words(map(form, of_cluster)) for of_cluster in texts]
+        return GroundedWords(self._spelling, words)
+
+    @cached_property
+    def _spelling(self) -> Spelling:
+        num_spare = self.network.config.vocab_size - self.tokenizer.size
+        return Spelling([*self.tokenizer.all_pieces, *[""] * num_spare], self.tokenizer.end_id)
+
     def _text(self, hypothesis: Hypothesis) -> str:
-        return self.tokenizer.decode(_until_end(hypothesis.token_ids, self.tokenizer.end_id))
+        end_id = self.tokenizer.end_id
+        return self.tokenizer.decode(_until_end(hypothesis.token_ids, end_id))
 
     def _trail(self, hypothesis: Hypothesis, example: Example) -> Trail:
         """Say what each token looked at, and how far the text was with it."""

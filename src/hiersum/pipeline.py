@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
@@ -13,9 +14,10 @@ from typing import TYPE_CHECKING, Unpack
 from hiersum.attribution.checking import check_facts
 from hiersum.attribution.sources import attribute
 from hiersum.baselines import SYSTEMS, Task, keep_exact_sources
-from hiersum.config import Config
+from hiersum.bundled import bundled_model, recommended_settings
+from hiersum.config import Config, load_config
 from hiersum.data.bucketing import bucket_examples
-from hiersum.errors import InputError
+from hiersum.errors import CheckpointError, InputError
 from hiersum.parallel import in_order
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker, best_first
@@ -25,7 +27,7 @@ from hiersum.text.encodings import clean_text
 from hiersum.text.languages import check_language
 from hiersum.text.paragraphs import PlacedTexts, read_paragraphs
 from hiersum.text.readable import choose_documents, find_passed_over, nothing_to_read
-from hiersum.text.words import count_words, cut_words, split_stems
+from hiersum.text.words import count_words, cut_words
 from hiersum.types import (
     Attention,
     Cluster,
@@ -97,20 +99,37 @@ class Summarizer:
     def from_pretrained(
         cls, name_or_dir: str | Path | None = None, *, config: Config | None = None
     ) -> Summarizer:
-        """Return a summarizer with a model, or the extractive one if none is named.
+        """Return a summarizer with a model: the bundled one if none is named.
+
+        If the bundled model cannot be loaded, a sentence in the log says why, and the summarizer is
+        an extractive one.
 
         Args:
             name_or_dir: a model folder, or a model's name on the Hugging Face hub.
-            config: settings; the defaults if None.
+            config: settings; those that the model recommends if None.
 
         Raises:
-            CheckpointError: the model, or a trained ranker in its folder, cannot be loaded.
+            CheckpointError: the named model, or a trained ranker in its folder, cannot be loaded.
         """
-        if name_or_dir is None:
+        if name_or_dir is not None:
+            return cls._with_model(name_or_dir, config)
+        folder = bundled_model()
+        if folder is None:
             return cls(config=config)
+        try:
+            return cls._with_model(folder, config)
+        except CheckpointError as error:
+            logger.warning(
+                "the bundled model cannot be loaded, so that sentences are only extracted: %s",
+                error,
+            )
+            return cls(config=config)
+
+    @classmethod
+    def _with_model(cls, name_or_dir: str | Path, config: Config | None) -> Summarizer:
         from hiersum.abstractive import AbstractiveSystem
 
-        config = config or Config()
+        config = config or load_config(recommended=recommended_settings(name_or_dir))
         model = AbstractiveSystem.load(name_or_dir, config.decoding)
         ranker = choose_ranker(config.ranker.kind, model.folder, model.tokenizer)
         return cls(config=config, ranker=ranker, model=model)
@@ -195,7 +214,7 @@ class Summarizer:
         numbered = enumerate(clusters)
         window_size = 1 if request.system in SYSTEMS else _WINDOW
         while window := list(islice(numbered, window_size)):
-            yield from self._summarize_window(window, request, watch or _unwatched)
+            yield from self._summarize_window(window, request, watch or (lambda *_: None))
 
     def summarize_cluster(
         self, cluster: Cluster, unread: Sequence[Unread] = (), **options: Unpack[Options]
@@ -208,7 +227,7 @@ class Summarizer:
             options: see `summarize`.
         """
         request = self.request(**options)
-        ((_, outcome),) = self._summarize_window([(0, cluster)], request, _unwatched)
+        ((_, outcome),) = self._summarize_window([(0, cluster)], request, lambda *_: None)
         if isinstance(outcome, Failure):
             raise outcome.error
         return replace(outcome, unread=(*unread, *outcome.unread))
@@ -226,11 +245,7 @@ class Summarizer:
         for chosen in self._batches([reading for _, reading in readings]):
             start = time.perf_counter()
             batch = [readings[index] for index in chosen]
-
-            def watch_batch(progress: Progress, numbers: tuple[int, ...] = _numbers(batch)) -> None:
-                for number in numbers:
-                    watch(number, progress)
-
+            watch_batch = partial(_tell_all, watch, [number for number, _ in batch])
             written = self._write([reading for _, reading in batch], request, watch_batch)
             seconds = (time.perf_counter() - start) / len(batch)
             for (number, reading), sentences in zip(batch, written):
@@ -255,7 +270,7 @@ class Summarizer:
         else:
             example, read = self._example(readable, query)
             scores = example.scores[-len(read) :]  # a title that is read comes before them
-        if request.focus and not _shares_a_word(request.focus, read):
+        if request.focus and not request.finds_focus_in(paragraph.text for paragraph in read):
             logger.warning(
                 "no document has a word of the focus %r, so it changes nothing", request.focus
             )
@@ -370,17 +385,9 @@ class Summarizer:
         )
 
 
-def _shares_a_word(focus: str, paragraphs: Iterable[Paragraph]) -> bool:
-    stems = set(split_stems(focus))
-    return any(not stems.isdisjoint(split_stems(paragraph.text)) for paragraph in paragraphs)
-
-
-def _numbers(batch: Sequence[tuple[int, object]]) -> tuple[int, ...]:
-    return tuple(number for number, _ in batch)
-
-
-def _unwatched(number: int, progress: Progress) -> None:
-    pass
+def _tell_all(watch: Watch, numbers: Sequence[int], progress: Progress) -> None:
+    for number in numbers:
+        watch(number, progress)
 
 
 def _within(sentences: Iterable[SummarySentence], max_words: int) -> Iterator[SummarySentence]:

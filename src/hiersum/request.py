@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text
+from hiersum.text.words import split_stems
 
 NEURAL_SYSTEMS = ("ht", "ft", "tdmca")
 _MAX_TITLE_CHARACTERS = 1_000
@@ -69,6 +70,11 @@ class Request:
             )
         check_length("focus", focus)
         return cls(focus, max_words, system, strict, with_attention)
+
+    def finds_focus_in(self, texts: Iterable[str]) -> bool:
+        """Does any text have a word of the focus?"""
+        stems = set(split_stems(self.focus))
+        return any(not stems.isdisjoint(split_stems(text)) for text in texts)
 
 
 def check_length(name: str, value: str) -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from networks import END, build
 
-from hiersum.decoding.constraints import ForbiddenTokens, MinimumLength, NoRepeatedNgrams
+from hiersum.decoding.constraints import Counted, ForbiddenTokens, MinimumLength, NoRepeatedNgrams
 from hiersum.model.network import Network
 
 EVERY_RULE = pytest.mark.parametrize("stopping", ["exact", "released"])
@@ -77,7 +77,7 @@ def test_forbidden_tokens_are_never_written(
 
 
 def test_a_callers_own_rule_holds_too(search, sources) -> None:
-    def only_even_after_odd(tokens_BNS: torch.Tensor, log_probs_BNV: torch.Tensor) -> None:
+    def only_even_after_odd(tokens_BNS: torch.Tensor, log_probs_BNV: torch.Tensor, _) -> None:
         is_odd_BN = tokens_BNS[:, :, -1] % 2 == 1
         log_probs_BNV[:, :, 1::2] = log_probs_BNV[:, :, 1::2].masked_fill(
             is_odd_BN[:, :, None], -torch.inf
@@ -96,7 +96,7 @@ def test_rules_bar_these_tokens_and_no_others() -> None:
 
     def barred(rule) -> list[list[int]]:
         log_probs_BNV = torch.zeros(1, 2, 7)
-        rule(tokens_BNS, log_probs_BNV)
+        rule(tokens_BNS, log_probs_BNV, [0])
         return [row.isinf().nonzero()[:, 0].tolist() for row in log_probs_BNV[0]]
 
     assert barred(NoRepeatedNgrams(1)) == [[5, 6], [4, 5, 6]]
@@ -105,3 +105,12 @@ def test_rules_bar_these_tokens_and_no_others() -> None:
     assert barred(MinimumLength(3, 3)) == [[], []]
     assert barred(MinimumLength(4, 3)) == [[3], [3]]
     assert barred(ForbiddenTokens([1, 1, 6])) == [[1, 6], [1, 6]]
+
+
+def test_counting_bars_nothing_and_tells_each_step() -> None:
+    told: list[int] = []
+    log_probs = torch.zeros(1, 2, 5)
+    for length in (1, 2, 3):
+        Counted(told.append)(torch.zeros(1, 2, length, dtype=torch.long), log_probs, [0])
+    assert told == [0, 1, 2]
+    assert not log_probs.any()

@@ -27,6 +27,7 @@ from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.support import Evidence
 from hiersum.text.tokenizer import Tokenizer, train_tokenizer
 from hiersum.text.words import count_words
+from hiersum.types import Example
 
 SMALL = {
     "width": 32,
@@ -302,3 +303,37 @@ def test_a_folder_whose_parts_do_not_fit_is_refused(tmp_path: Path) -> None:
     (folder / "tokenizer.model").unlink()
     with pytest.raises(CheckpointError, match=r"has no tokenizer\.model, so it cannot read text"):
         AbstractiveSystem.load(folder)
+
+
+@pytest.mark.parametrize(
+    "kind", ["paper ht", "paper ht with a graph", "hiersumm ht", "paper ft", "paper tdmca"]
+)
+def test_attention_between_paragraphs_is_kept_when_asked_for(tmp_path: Path, kind: str) -> None:
+    """By layer and head; the paper's form reads the title as a paragraph before them."""
+    summarizer = Summarizer.from_pretrained(make_folder(kind, tmp_path), config=SHORT)
+    bridge = [EXAMPLES / "harbour-bridge"]
+    assert (
+        summarizer.summarize(
+            bridge, title="Bridge", system="lexrank", with_attention=True
+        ).attention
+        == ()
+    )
+    assert summarizer.summarize(bridge, title="Bridge").attention == ()
+    summary = summarizer.summarize(bridge, title="Bridge", with_attention=True)
+    if kind.split()[1] != "ht":
+        assert summary.attention == ()
+        return
+    size = len(summary.paragraphs) + kind.startswith("paper")
+    ((heads),) = summary.attention
+    assert len(heads) == 4
+    for head in heads:
+        assert [len(row) for row in head] == [size] * size
+        assert [sum(row) for row in head] == pytest.approx([1.0] * size, abs=1e-5)
+
+
+def test_a_paragraph_without_tokens_has_no_attention(tmp_path: Path) -> None:
+    system = AbstractiveSystem.load(make_folder("paper ht", tmp_path))
+    example = Example("", "", ((5, 6), (), (7,)), (0, 0, 0), (0, 1, 2), (1.0, 0.5, 0.2))
+    for head in system.paragraph_attention(example)[0]:
+        assert [sum(row) for row in head] == pytest.approx([1, 0, 1])
+        assert [row[1] for row in head] == [0, 0, 0]

@@ -49,7 +49,8 @@ ALLOWED: dict[str, set[str]] = {
     "evaluation": FLOOR | {"text", "data"},
     "humaneval": FLOOR | {"text", "data", "evaluation"},
     "building": FLOOR | {"text", "ranking", "data"},
-    "serving": FLOOR | {"data", "request", "pipeline"},
+    "reporting": FLOOR | {"text", "graphs", "data"},
+    "serving": FLOOR | {"data", "request", "pipeline", "reporting"},
     "presentation": FLOOR | {"text"},
 }
 DOORS = {"cli", "commands", "__init__", "__main__"}  # they may import any room

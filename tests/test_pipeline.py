@@ -233,3 +233,14 @@ def test_a_focus_without_a_word_of_the_documents_is_said(caplog: pytest.LogCaptu
     assert caplog.text == ""
     Summarizer().summarize([ENGLISH], focus="zeppelin")
     assert "no document has a word of the focus 'zeppelin', so it changes nothing" in caplog.text
+
+
+def test_a_summary_knows_what_the_ranker_gave_its_paragraphs() -> None:
+    summarizer = Summarizer()
+    summary = summarizer.summarize([EXAMPLES / "harbour-bridge"], title="Harbour bridge")
+    in_reading_order = sorted(summary.paragraphs, key=lambda p: (p.document, p.position))
+    scores = dict(
+        zip(in_reading_order, summarizer.ranker.scores("Harbour bridge", in_reading_order))
+    )
+    assert list(summary.scores) == [scores[paragraph] for paragraph in summary.paragraphs]
+    assert list(summary.scores) == sorted(summary.scores, reverse=True)

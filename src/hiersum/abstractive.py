@@ -19,13 +19,13 @@ from hiersum.decoding.grounding import GroundedWords, Spelling, guarded_words
 from hiersum.decoding.preparation import prepare
 from hiersum.errors import CheckpointError
 from hiersum.model.checkpoint import TOKENIZER, fetch, from_pretrained
-from hiersum.model.network import Network
+from hiersum.model.network import EncoderDecoder, Network
 from hiersum.text.penn import from_penn, learn_casing, to_penn
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.support import Evidence
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
-from hiersum.types import Example, Progress
+from hiersum.types import Attention, Example, Progress
 
 _TOKENS_PER_WORD = 2  # room for a summary of the wanted words, however its words are split
 
@@ -111,6 +111,22 @@ class AbstractiveSystem:
             Draft(_whole_sentences(text, max_words), self._trail(hypothesis, example))
             for text, hypothesis, example in zip(texts, written, examples)
         ]
+
+    def paragraph_attention(self, example: Example) -> Attention:
+        """Return how paragraphs attend to each other; nothing for a network without global layers.
+
+        A paragraph that has no token takes no part: its weights are 0.
+        """
+        if not isinstance(self.network, EncoderDecoder):
+            return ()
+        batch = collate([replace(example, target_ids=None)])
+        attention = self.network.paragraph_attention(batch.to(self.network.device))
+        size = len(example.paragraph_ids)
+        return tuple(
+            tuple(_spread(weights, batch.ranks[0], size) for weights in heads)
+            for layers in attention
+            for heads in layers.tolist()
+        )
 
     def write_texts(
         self,
@@ -217,6 +233,17 @@ def check_fit(tokenizer: Tokenizer, config: ModelConfig, path: Path) -> None:
         found, wanted = getattr(tokenizer, name), getattr(config, name)
         if found != wanted:
             raise CheckpointError(f"{path}: its {name} is {found}, but the network says {wanted}")
+
+
+def _spread(
+    weights: Sequence[Sequence[float]], ranks: Sequence[int], size: int
+) -> tuple[tuple[float, ...], ...]:
+    """Return a matrix over all paragraphs from one over those of these ranks."""
+    whole = [[0.0] * size for _ in range(size)]
+    for rank, row in zip(ranks, weights):
+        for other, weight in zip(ranks, row):
+            whole[rank][other] = weight
+    return tuple(map(tuple, whole))
 
 
 def _until_end(token_ids: Sequence[int], end_id: int) -> Sequence[int]:

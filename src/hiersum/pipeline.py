@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
 from hiersum.attribution.checking import check_facts
 from hiersum.attribution.sources import attribute
@@ -21,7 +21,7 @@ from hiersum.errors import CheckpointError, InputError
 from hiersum.parallel import in_order
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker, best_first
-from hiersum.request import Request, check_length
+from hiersum.request import Options, Request, check_length
 from hiersum.text.documents import gather_documents
 from hiersum.text.encodings import clean_text
 from hiersum.text.languages import check_language
@@ -29,6 +29,7 @@ from hiersum.text.paragraphs import PlacedTexts, read_paragraphs
 from hiersum.text.readable import choose_documents, find_passed_over, nothing_to_read
 from hiersum.text.words import count_words, cut_words
 from hiersum.types import (
+    Attention,
     Cluster,
     Document,
     Example,
@@ -64,6 +65,8 @@ class _Reading:
     left_out: tuple[Unread, ...]
     paragraphs: tuple[Paragraph, ...]
     """Those that are read, best first."""
+    scores: tuple[float, ...]
+    """What the ranker gave each of them."""
     task: Task | None
     """For an extractive system."""
     example: Example | None
@@ -145,6 +148,7 @@ class Summarizer:
         max_words: int | None = None,
         system: str | None = None,
         strict: bool = False,
+        with_attention: bool = False,
     ) -> Summary:
         """Summarise documents: texts, `Document`s, or paths of files and folders.
 
@@ -156,6 +160,7 @@ class Summarizer:
             system: `lexrank`, `lead`, or the kind of the model (ht, ft, tdmca); by default the model
                 if there is one, else `lexrank`.
             strict: leave out sentences that no source supports; `Summary.dropped` keeps them.
+            with_attention: also keep how paragraphs attend to each other, where a network writes.
 
         Raises:
             InputError: there is nothing to read, or an argument cannot be used.
@@ -163,27 +168,24 @@ class Summarizer:
         read, unread = gather_documents(documents, self.config.data)
         cluster = Cluster(title, tuple(read))
         return self.summarize_cluster(
-            cluster, focus=focus, max_words=max_words, system=system, strict=strict, unread=unread
+            cluster,
+            unread,
+            focus=focus,
+            max_words=max_words,
+            system=system,
+            strict=strict,
+            with_attention=with_attention,
         )
 
     def summarize_many(
-        self,
-        clusters: Iterable[Cluster],
-        *,
-        focus: str = "",
-        max_words: int | None = None,
-        system: str | None = None,
-        strict: bool = False,
+        self, clusters: Iterable[Cluster], **options: Unpack[Options]
     ) -> Iterator[Summary]:
         """Summarise clusters, in order; a network writes those of like length together.
 
         Raises:
             InputError: an argument cannot be used, or a cluster cannot be read.
         """
-        outcomes = self.summarize_each(
-            clusters, focus=focus, max_words=max_words, system=system, strict=strict
-        )
-        for outcome in in_order(outcomes):
+        for outcome in in_order(self.summarize_each(clusters, **options)):
             if isinstance(outcome, Failure):
                 raise outcome.error
             yield outcome
@@ -191,17 +193,15 @@ class Summarizer:
     def summarize_each(
         self,
         clusters: Iterable[Cluster],
-        *,
-        focus: str = "",
-        max_words: int | None = None,
-        system: str | None = None,
-        strict: bool = False,
         watch: Watch | None = None,
+        **options: Unpack[Options],
     ) -> Iterator[tuple[int, Summary | Failure]]:
         """Summarise clusters, and go on where one cannot be read.
 
         Args:
+            clusters: what to read.
             watch: is told the number of a cluster and how far it is, as often as that changes.
+            options: see `summarize`.
 
         Yields:
             The number of each cluster, from 0, and what came of it, as soon as it is there; `in_order`
@@ -210,28 +210,23 @@ class Summarizer:
         Raises:
             InputError: an argument cannot be used.
         """
-        request = self.request(focus=focus, max_words=max_words, system=system, strict=strict)
+        request = self.request(**options)
         numbered = enumerate(clusters)
         window_size = 1 if request.system in SYSTEMS else _WINDOW
         while window := list(islice(numbered, window_size)):
             yield from self._summarize_window(window, request, watch or (lambda *_: None))
 
     def summarize_cluster(
-        self,
-        cluster: Cluster,
-        *,
-        focus: str = "",
-        max_words: int | None = None,
-        system: str | None = None,
-        strict: bool = False,
-        unread: Sequence[Unread] = (),
+        self, cluster: Cluster, unread: Sequence[Unread] = (), **options: Unpack[Options]
     ) -> Summary:
         """Summarise one cluster; see `summarize`.
 
         Args:
+            cluster: what to read.
             unread: what was already left out when the documents were read.
+            options: see `summarize`.
         """
-        request = self.request(focus=focus, max_words=max_words, system=system, strict=strict)
+        request = self.request(**options)
         ((_, outcome),) = self._summarize_window([(0, cluster)], request, lambda *_: None)
         if isinstance(outcome, Failure):
             raise outcome.error
@@ -270,16 +265,17 @@ class Summarizer:
         query = f"{title} {request.focus}".strip()
         task, example = None, None
         if request.system in SYSTEMS:
-            task = self._task(readable, query, request)
+            task, scores = self._task(readable, query, request)
             read = tuple(task.paragraphs[index] for index in task.ranking)
         else:
             example, read = self._example(readable, query)
+            scores = example.scores[-len(read) :]  # a title that is read comes before them
         if request.focus and not request.finds_focus_in(paragraph.text for paragraph in read):
             logger.warning(
                 "no document has a word of the focus %r, so it changes nothing", request.focus
             )
         seconds = time.perf_counter() - start
-        return _Reading(readable, tuple(left_out), read, task, example, seconds)
+        return _Reading(readable, tuple(left_out), read, scores, task, example, seconds)
 
     def _batches(self, readings: Sequence[_Reading]) -> list[list[int]]:
         """Say which clusters are written together: of a network's, those of like length."""
@@ -330,6 +326,9 @@ class Summarizer:
         within = _within(sentences, request.max_words)
         checked = check_facts(within, reading.cluster, reading.paragraphs)
         kept = [s for s in checked if s.is_supported or not request.strict]
+        attention: Attention = ()
+        if request.with_attention and self.model is not None and reading.example is not None:
+            attention = self.model.paragraph_attention(reading.example)
         return Summary(
             sentences=tuple(kept),
             dropped=tuple(s for s in checked if s not in kept),
@@ -341,16 +340,21 @@ class Summarizer:
             system=request.system,
             model=None if self.model is None or request.system in SYSTEMS else self.model.name,
             seconds=reading.seconds + seconds + time.perf_counter() - start,
+            scores=reading.scores,
+            attention=attention,
         )
 
-    def _task(self, cluster: Cluster, query: str, request: Request) -> Task:
-        """Rank the paragraphs that an extractive system chooses from."""
+    def _task(
+        self, cluster: Cluster, query: str, request: Request
+    ) -> tuple[Task, tuple[float, ...]]:
+        """Rank the paragraphs that an extractive system chooses from; also return their scores."""
         paragraphs = read_paragraphs(
             cluster.documents, self.config.data, keep_all=cluster.graph is not None
         )
-        ranking = best_first(self.ranker.scores(query, paragraphs))
-        ranking = ranking[: self.config.ranker.max_paragraphs]
-        return Task(cluster.title, request.focus, paragraphs, ranking, request.max_words)
+        scores = self.ranker.scores(query, paragraphs)
+        ranking = best_first(scores)[: self.config.ranker.max_paragraphs]
+        task = Task(cluster.title, request.focus, paragraphs, ranking, request.max_words)
+        return task, tuple(scores[index] for index in ranking)
 
     def _example(self, cluster: Cluster, query: str) -> tuple[Example, tuple[Paragraph, ...]]:
         """Prepare a cluster for the network."""
@@ -368,18 +372,17 @@ class Summarizer:
             sentences, reading.cluster.documents, self.config.data.max_paragraph_words
         )
 
-    def request(
-        self,
-        *,
-        focus: str = "",
-        max_words: int | None = None,
-        system: str | None = None,
-        strict: bool = False,
-    ) -> Request:
+    def request(self, **options: Unpack[Options]) -> Request:
         """Check what is asked of every cluster alike; see `summarize`."""
-        max_words = self.config.decoding.max_words if max_words is None else max_words
-        system = system or self.systems[0]
-        return Request.checked(focus, max_words, system, strict=strict, systems=self.systems)
+        max_words = options.get("max_words")
+        return Request.checked(
+            options.get("focus", ""),
+            self.config.decoding.max_words if max_words is None else max_words,
+            options.get("system") or self.systems[0],
+            strict=options.get("strict", False),
+            with_attention=options.get("with_attention", False),
+            systems=self.systems,
+        )
 
 
 def _tell_all(watch: Watch, numbers: Sequence[int], progress: Progress) -> None:

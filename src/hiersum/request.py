@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypedDict
 
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text
@@ -14,6 +15,16 @@ _MAX_TITLE_CHARACTERS = 1_000
 _MAX_WORDS = 1_000_000
 
 
+class Options(TypedDict, total=False):
+    """What may be asked; `Summarizer.summarize` says what it means."""
+
+    focus: str
+    max_words: int | None
+    system: str | None
+    strict: bool
+    with_attention: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What is asked of every cluster alike."""
@@ -22,10 +33,18 @@ class Request:
     max_words: int
     system: str
     strict: bool = False
+    with_attention: bool = False
 
     @classmethod
     def checked(
-        cls, focus: str, max_words: int, system: str, *, strict: bool, systems: Sequence[str]
+        cls,
+        focus: str,
+        max_words: int,
+        system: str,
+        *,
+        strict: bool,
+        with_attention: bool,
+        systems: Sequence[str],
     ) -> Request:
         """Return the request if it can be met.
 
@@ -34,6 +53,7 @@ class Request:
             max_words: a cap on the length.
             system: which one shall write.
             strict: leave out what no source supports.
+            with_attention: also keep how paragraphs attend to each other.
             systems: those there are.
 
         Raises:
@@ -49,7 +69,7 @@ class Request:
                 f"max-words must be a number from 1 to {_MAX_WORDS:,}, got {max_words!r}"
             )
         check_length("focus", focus)
-        return cls(focus, max_words, system, strict)
+        return cls(focus, max_words, system, strict, with_attention)
 
     def finds_focus_in(self, texts: Iterable[str]) -> bool:
         """Does any text have a word of the focus?"""

@@ -154,6 +154,10 @@ class Progress(NamedTuple):
     total: int | None = None
 
 
+Attention = tuple[tuple[tuple[tuple[float, ...], ...], ...], ...]
+"""Weights by layer, head, paragraph and the paragraph that it attends to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Summary:
     """One short text about many documents; each sentence knows its sources."""
@@ -170,6 +174,11 @@ class Summary:
     system: str = ""
     model: str | None = None
     seconds: float = 0.0
+    scores: tuple[float, ...] = field(default=(), repr=False)
+    """What the ranker gave each of `paragraphs`."""
+    attention: Attention = field(default=(), repr=False)
+    """How `paragraphs` attend to each other, where a network with global layers wrote and it was
+    asked for; where such a network reads the title as a paragraph, it is the first."""
 
     @property
     def text(self) -> str:

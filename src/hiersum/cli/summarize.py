@@ -45,6 +45,12 @@ def summarize(
         bool, typer.Option("--strict", help="Leave out sentences that no source supports.")
     ] = False,
     as_json: JsonOption = False,
+    report_path: Annotated[
+        Path | None,
+        typer.Option(
+            "--report", help="Also write an HTML page to look at the summary and its sources."
+        ),
+    ] = None,
     input_path: Annotated[
         Path | None, typer.Option("--input", help="Summarise every cluster of a corpus.")
     ] = None,
@@ -57,7 +63,7 @@ def summarize(
     settings: SetOption = None,
 ) -> None:
     """Summarise documents, or every cluster of a corpus."""
-    from hiersum.commands.summarize import summarize_corpus, summarize_files
+    from hiersum.commands.summarize import keep_report, summarize_corpus, summarize_files
 
     config = load_config(config_path, settings or (), recommended=recommended_settings(model))
     options: dict[str, Any] = {
@@ -74,11 +80,16 @@ def summarize(
             raise InputError(
                 f"--output goes with --input; to keep this summary, write: > {output_path}"
             )
+        options["with_attention"] = report_path is not None
         summaries = summarize_files(files or [], title, config, **options)
+        if report_path is not None:
+            summaries = keep_report(summaries, report_path, files or [], config)
         _print_summaries(summaries, config, as_json=as_json)
     else:
         if files or title:
             raise InputError("--input summarises a corpus; leave out FILES and --title")
+        if report_path is not None:
+            raise InputError(f"--report goes with FILES; leave out --input, write: {input_path}")
         summarize_corpus(input_path, output_path, config, **options)
 
 

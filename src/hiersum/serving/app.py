@@ -4,6 +4,7 @@
     POST /v1/summarize/stream   the same as server-sent events: progress, then result or error
     GET  /v1/models             systems, model and limits
     GET  /healthz /readyz /metrics /openapi.json
+    GET  / /assets, POST /v1/read   the page for the browser (see reporting/pages.py)
 
 Whatever a client can cause is answered with 4xx or 503 and {"detail": one sentence}.
 """
@@ -26,6 +27,8 @@ from starlette.requests import Request as HttpRequest
 from hiersum import __version__
 from hiersum.errors import HiersumError
 from hiersum.pipeline import Summarizer
+from hiersum.reporting.html import result_with_report
+from hiersum.reporting.pages import mount_pages
 from hiersum.serving.messages import Asked, RequestError, incident, parse_request
 from hiersum.serving.metrics import CONTENT_TYPE, CountRequests, Metrics
 from hiersum.serving.queue import BatchQueue
@@ -42,6 +45,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     422: {"model": ErrorAnswer, "description": "The request cannot be met as it is."},
     503: {"model": ErrorAnswer, "description": "The queue is full; see Retry-After."},
 }
+_Answer = Callable[[Summary, Asked], dict[str, Any]]
 _CLIENT_GONE = Response(status_code=499)
 _STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
@@ -78,6 +82,11 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
     _add_error_answers(app)
     guarded = [Depends(_key_check(api_key))]
 
+    def answer(summary: Summary, asked: Asked) -> dict[str, Any]:
+        if asked.with_report:
+            return result_with_report(summary, summarizer.config)
+        return summary.to_record()
+
     async def asked_by(http: HttpRequest) -> Asked:
         if queue.is_full or not queue.is_open:
             metrics.refused.inc()
@@ -99,7 +108,7 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
                 summary = await ticket.summary()
         except ClientGoneError:
             return _CLIENT_GONE
-        return JSONResponse(await asyncio.to_thread(_answer, summary, asked))
+        return JSONResponse(await asyncio.to_thread(answer, summary, asked))
 
     @app.post(
         "/v1/summarize/stream",
@@ -119,7 +128,7 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
         asked = await asked_by(http)
         ticket = Ticket(asked, queue, http)
         return StreamingResponse(
-            _events(ticket, asked), media_type="text/event-stream", headers=_STREAM_HEADERS
+            _events(ticket, asked, answer), media_type="text/event-stream", headers=_STREAM_HEADERS
         )
 
     @app.get("/v1/models", dependencies=guarded, response_model=ModelsAnswer)
@@ -159,10 +168,11 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
         """Return the counts as Prometheus reads them."""
         return Response(metrics.text(), media_type=CONTENT_TYPE)
 
+    mount_pages(app, summarizer.config.data, dependencies=guarded)
     return app
 
 
-async def _events(ticket: Ticket, asked: Asked) -> AsyncIterator[str]:
+async def _events(ticket: Ticket, asked: Asked, answer: _Answer) -> AsyncIterator[str]:
     async with ticket:
         try:
             async for event in ticket.events():
@@ -171,8 +181,8 @@ async def _events(ticket: Ticket, asked: Asked) -> AsyncIterator[str]:
                 elif isinstance(event, Progress):
                     yield _event("progress", event._asdict())
                 else:
-                    answer = await asyncio.to_thread(_answer, summary_of(event), asked)
-                    yield _event("result", answer)
+                    summary = summary_of(event)
+                    yield _event("result", await asyncio.to_thread(answer, summary, asked))
         except HiersumError as error:
             yield _event("error", {"detail": str(error)})
         except ClientGoneError:
@@ -181,10 +191,6 @@ async def _events(ticket: Ticket, asked: Asked) -> AsyncIterator[str]:
 
 def _event(name: str, data: dict[str, Any]) -> str:
     return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
-
-
-def _answer(summary: Summary, asked: Asked) -> dict[str, Any]:
-    return summary.to_record()
 
 
 async def _read_body(http: HttpRequest, max_megabytes: int, seconds: float) -> bytes:

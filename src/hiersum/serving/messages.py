@@ -74,7 +74,7 @@ def parse_request(body: bytes, summarizer: Summarizer) -> Asked:
             raise DataError(f"{_WHERE}: unknown field {key!r}; known: {known}")
     options = {name: _option(record, name) for name in OPTIONS if record.get(name) is not None}
     with_report = options.pop("report", False)
-    request = summarizer.request(**options)
+    request = summarizer.request(**options, with_attention=with_report)
     _check_documents(record, summarizer.config.serving)
     fields = {name: value for name, value in record.items() if name in CLUSTER_FIELDS}
     return Asked(cluster_from_record(fields, _WHERE), request, with_report)

@@ -51,7 +51,7 @@ ALLOWED: dict[str, set[str]] = {
     "humaneval": FLOOR | {"text", "data", "evaluation"},
     "building": FLOOR | {"text", "ranking", "data"},
     "reporting": FLOOR | {"text", "graphs", "data"},
-    "serving": FLOOR | {"data", "request", "pipeline", "reporting"},
+    "serving": FLOOR | {"data", "request", "pipeline", "reporting", "distributed"},
     "presentation": FLOOR | {"text"},
 }
 DOORS = {"cli", "commands", "__init__", "__main__"}  # they may import any room

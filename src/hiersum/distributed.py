@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, TypeVar
@@ -39,19 +41,24 @@ def open_engine(name: str, *, workers: int | None, address: str | None = None) -
         InputError: there is no such engine, or no cluster at the address.
         MissingDependencyError: Ray is not installed.
     """
-    if name not in ENGINES:
-        raise InputError(f"engine {name!r} is unknown; known: {', '.join(ENGINES)}")
+    check_engine(name, address=address)
     if name == "local":
-        if address is not None:
-            raise InputError("--ray-address goes with --engine ray")
         yield LocalEngine(workers or _num_cores())
         return
     with redirect_stdout(sys.stderr):  # Ray reports deaths on stdout, which is for results
-        ray = _connect(address, workers)
+        ray = connect(address, workers)
         try:
             yield RayEngine(workers or max(int(ray.cluster_resources().get("CPU", 1)), 1))
         finally:
             ray.shutdown()
+
+
+def check_engine(name: str, *, address: str | None) -> None:
+    """Refuse engines that do not exist, and an address for one that has none."""
+    if name not in ENGINES:
+        raise InputError(f"engine {name!r} is unknown; known: {', '.join(ENGINES)}")
+    if name == "local" and address is not None:
+        raise InputError("--ray-address goes with --engine ray")
 
 
 class RayEngine:
@@ -199,7 +206,13 @@ class _Worker:
         return work(item)
 
 
-def _connect(address: str | None, workers: int | None) -> Any:
+def connect(address: str | None, workers: int | None) -> Any:
+    """Return Ray, connected to a cluster: an existing one, or one that is started here.
+
+    Raises:
+        InputError: there is no cluster at the address.
+        MissingDependencyError: Ray is not installed.
+    """
     try:
         import ray
     except ImportError as error:
@@ -212,11 +225,27 @@ def _connect(address: str | None, workers: int | None) -> Any:
         options |= {"include_dashboard": False, "object_store_memory": _OBJECT_STORE_BYTES}
     else:
         options |= {"address": address}
-    try:
-        ray.init(**options)
-    except (OSError, RuntimeError, ValueError) as error:
-        raise _no_cluster(address, str(error)) from error
+    on_termination = signal.getsignal(signal.SIGTERM)
+    for num_left in (1, 0):
+        try:
+            ray.init(**options)
+            break
+        except Exception as error:  # Ray raises just that on a machine too busy to start it in time
+            ray.shutdown()
+            if address is not None or not num_left:
+                raise _no_cluster(address, str(error)) from error
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGTERM, on_termination)  # Ray takes it over, and does not clean up
     return ray
+
+
+def ray_serve() -> Any:
+    """Return Ray Serve, which needs more than Ray alone."""
+    try:
+        from ray import serve
+    except ImportError as error:
+        raise MissingDependencyError("serve --engine ray", "cluster") from error
+    return serve
 
 
 def _check_address(address: str) -> None:

@@ -37,11 +37,22 @@ from hiersum.distributed import open_engine
 from hiersum.parallel import Engine, LocalEngine
 from hiersum.text.tokenizer import train_tokenizer
 
-NUM_ARTICLES = 800
+NUM_ARTICLES = 600
 PAGES_EACH = 3
-PAGES_A_FILE = 400
+PAGES_A_FILE = 900
+SMALL_FILE = 90  # so that a tenth of the input still gives both workers something to do
 SAMPLE_SECONDS = 0.25
-MENU = "".join(f'<li><a href="/{n}">Section {n}</a></li>' for n in range(40))
+# Most of a page on the web is not its text: menus, scripts, styles, links to other pages.
+MENU = "".join(
+    f'<li class="menu-item level-{n % 3}"><a href="/section/{n}/index.html">Section {n}</a></li>\n'
+    for n in range(250)
+)
+SCRIPT = "".join(f"window.dataLayer.push({{'event': 'view', 'slot': {n}}});\n" for n in range(400))
+RELATED = "".join(
+    f'<div class="card"><a href="/story/{n}"><img src="/i/{n}.jpg" alt=""><h3>Another story {n}</h3></a>'
+    "</div>\n"
+    for n in range(60)
+)
 
 
 def url(number: int, page: int) -> str:
@@ -56,14 +67,16 @@ def made_pages(articles: list[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
             body = "".join(f"<p>{escape(text)}</p>\n" for text in texts)
             html = (
                 f"<!DOCTYPE html><html><head><title>{escape(article['title'])}</title><script>"
-                f"var x = {list(range(300))};</script></head><body><nav><ul>{MENU}</ul></nav>"
+                f"{SCRIPT}</script></head><body><nav><ul>{MENU}</ul></nav>"
                 f"<main><article><h1>{escape(article['title'])}</h1>{body}</article></main>"
-                "<aside>Subscribe to our letter</aside><footer>All rights reserved.</footer></body>"
+                f"<aside>Subscribe to our letter {RELATED}</aside><footer>All rights reserved.</footer></body>"
             )
             yield url(number, page), html.encode()
 
 
-def write_input(folder: Path, number: int) -> tuple[Path, list[Path], dict[str, int]]:
+def write_input(
+    folder: Path, number: int, pages_a_file: int
+) -> tuple[Path, list[Path], dict[str, int]]:
     """Write a dump and WARC files, and say how large they are."""
     import bz2
 
@@ -88,9 +101,9 @@ def write_input(folder: Path, number: int) -> tuple[Path, list[Path], dict[str, 
     dump.write_bytes(b"".join(bz2.compress(part.encode()) for part in xml))
     pages = list(made_pages(articles))
     archives = []
-    for n in range(0, len(pages), PAGES_A_FILE):
+    for n in range(0, len(pages), pages_a_file):
         archives.append(folder / f"pages-{n:06}.warc.gz")
-        records = (gzip.compress(warc_record(*page)) for page in pages[n : n + PAGES_A_FILE])
+        records = (gzip.compress(warc_record(*page)) for page in pages[n : n + pages_a_file])
         archives[-1].write_bytes(b"".join(records))
     sizes = {
         "articles": number,
@@ -241,9 +254,9 @@ def main() -> None:
     load_before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
-        for part in ("large", "small", "one", "two", "ray"):
+        for part in ("input", "large", "small", "one", "two", "ray"):
             (root / part).mkdir()
-        dump, archives, sizes = write_input(root / "large", NUM_ARTICLES)
+        dump, archives, sizes = write_input(root / "input", NUM_ARTICLES, PAGES_A_FILE)
         one = stages(root / "one", dump, archives, LocalEngine(1))
         two = stages(root / "two", dump, archives, LocalEngine(2))
         with open_engine("ray", workers=2) as engine:
@@ -257,12 +270,10 @@ def main() -> None:
             for c in read_corpus(root / "one/out/train")
             for d in c.documents
         )
-        small_dump, small_archives, small_sizes = write_input(root / "small", NUM_ARTICLES // 10)
-        memory = {
-            "megabytes_small": peak_memory(root / "small", small_dump, small_archives),
-            "megabytes_ten_times": peak_memory(root / "large", dump, archives),
-            "articles": [small_sizes["articles"], sizes["articles"]],
-        }
+        memory: dict[str, Any] = {"articles": [NUM_ARTICLES // 10, NUM_ARTICLES]}
+        for name, number in zip(("small", "large"), memory["articles"]):
+            its_dump, files, _ = write_input(root / name, number, SMALL_FILE)
+            memory[f"megabytes_{name}"] = peak_memory(root / name, its_dump, files)
         rates = per_second(one, sizes)
         rates["paragraphs joined"] = round(num_paragraphs / one["join"]["cpu"], 1)
         write_results(

@@ -88,7 +88,7 @@ def rates_table(record: dict[str, Any]) -> str:
         f"{load['after']:.0f}), so that the clock says little here.",
         "",
         f"Memory: at most {memory['megabytes_small']:.0f} MB for {memory['articles'][0]:,} articles and "
-        f"{memory['megabytes_ten_times']:.0f} MB for {memory['articles'][1]:,}, the program, two workers "
+        f"{memory['megabytes_large']:.0f} MB for {memory['articles'][1]:,}, the program, two workers "
         "and their guarded readers together (memory that is theirs alone).",
     ]
     return "\n".join(lines)

@@ -69,7 +69,7 @@ def made_pages(articles: list[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
                 f"<!DOCTYPE html><html><head><title>{escape(article['title'])}</title><script>"
                 f"{SCRIPT}</script></head><body><nav><ul>{MENU}</ul></nav>"
                 f"<main><article><h1>{escape(article['title'])}</h1>{body}</article></main>"
-                f"<aside>Subscribe to our letter {RELATED}</aside><footer>All rights reserved.</footer></body>"
+                f"<aside>Subscribe {RELATED}</aside><footer>All rights reserved.</footer></body>"
             )
             yield url(number, page), html.encode()
 

@@ -18,7 +18,8 @@ from hiersum.types import Cluster
 PAPER_FOUND = 0.789
 """Share of the original documents that the paper's authors could crawl."""
 PAPER_SPLITS = {"train": 1_579_360, "valid": 38_144, "test": 38_205}
-_BINS_PER_DECADE = 5
+_BINS_PER_DECADE = 10
+_MAX_REASONS = 8
 _SIZES = {
     "paragraphs per cluster": "paragraphs per cluster",
     "words per paragraph": "tokens per paragraph",
@@ -126,26 +127,40 @@ def _draw_sizes(axes: Any, histogram: Mapping[str, int], paper: float, name: str
     factor = 10 ** (1 / _BINS_PER_DECADE)
     widths = [edge * (factor - 1) for edge in edges]
     axes.bar(edges, list(histogram.values()), widths, align="edge", color=_BLUE, edgecolor="white")
-    axes.axvline(paper, color=_ORANGE, linestyle="--", label=f"paper's mean: {paper:g}")
+    axes.axvline(paper, color=_ORANGE, linestyle="--", linewidth=1.2)
+    axes.annotate(
+        f"the paper's mean: {paper:g}{' tokens' if name.startswith('words') else ''}",
+        (paper, 1.02),
+        xycoords=("data", "axes fraction"),
+        ha="center",
+        fontsize=8,
+        color=_ORANGE,
+    )
+    decades = range(math.ceil(math.log10(max(*edges, paper, 10) * factor)) + 1)
     axes.set_xscale("log")
-    axes.set_title(name, fontsize=10, color=_INK)
-    axes.legend(fontsize=8, frameon=False)
+    axes.set_xlim(1, 10 ** decades[-1])
+    axes.set_xticks([10**power for power in decades], [f"{10**power:,}" for power in decades])
+    axes.tick_params(which="minor", labelbottom=False)
+    axes.set_title(name, fontsize=10, color=_INK, pad=18)
     _dress(axes)
 
 
 def _draw_reasons(axes: Any, reasons: Mapping[str, int], title: str) -> None:
-    most = sorted(reasons.items(), key=lambda item: item[1])[-8:]
-    axes.barh([name for name, _ in most], [number for _, number in most], color=_BLUE)
-    for row, (_, number) in enumerate(most):
-        axes.annotate(
-            f" {number:,}", (number, row), va="center", fontsize=8, color=_INK, clip_on=False
-        )
-    axes.margins(x=0.2)
+    most = sorted(reasons.items(), key=lambda item: item[1])[-_MAX_REASONS:]
     axes.set_title(title, fontsize=10, color=_INK)
+    _dress(axes)
+    axes.set_xticks([])
+    axes.spines["bottom"].set_visible(False)
     if not most:
         axes.set_yticks([])
-        axes.text(0.5, 0.5, "none", transform=axes.transAxes, ha="center", color=_INK)
-    _dress(axes)
+        axes.spines["left"].set_visible(False)
+        axes.text(0.5, 0.5, "none", transform=axes.transAxes, ha="center", color=_INK, fontsize=9)
+        return
+    axes.barh([name for name, _ in most], [number for _, number in most], 0.6, color=_BLUE)
+    for row, (_, number) in enumerate(most):
+        axes.annotate(f" {number:,}", (number, row), va="center", fontsize=8, color=_INK)
+    axes.set_xlim(0, 1.25 * most[-1][1])
+    axes.set_ylim(len(most) - _MAX_REASONS - 0.5, len(most) - 0.5)  # few bars are no blocks
 
 
 def _dress(axes: Any) -> None:

@@ -278,9 +278,13 @@ def test_an_unfinished_set_is_not_read(dump: Path, tmp_path: Path) -> None:
         list(read_corpus(tmp_path / "out" / "train"))
 
 
-def test_a_dump_without_articles_is_refused(tmp_path: Path) -> None:
+def test_a_dump_without_articles_and_an_unknown_language_are_refused(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "d.xml", [])
     pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
+    with pytest.raises(
+        InputError, match=r"--language must be any or a code such as en or de, got 'e"
+    ):
+        build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings(language="english"))
     with pytest.raises(DataError, match=r"d\.xml: there are no articles in it"):
         build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings())
 

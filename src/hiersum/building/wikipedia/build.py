@@ -49,8 +49,9 @@ from hiersum.building.workplace import (
     write_json,
 )
 from hiersum.data.files import alone_in
-from hiersum.errors import DataError, InputError, MissingDependencyError
+from hiersum.errors import ConfigError, DataError, InputError, MissingDependencyError
 from hiersum.parallel import Engine, LocalEngine
+from hiersum.text.languages import check_language
 from hiersum.text.tokenizer import Tokenizer
 
 FORMAT = 1
@@ -87,6 +88,7 @@ def build_wikipedia(
         DataError: there is no article, or a file cannot be used.
     """
     _require_readers()
+    _check_language(settings.language)
     place = WikiPlace(out)
     build = _Build(place, settings, engine or LocalEngine())
     plan = _plan(dumps, pages, settings, results, crawls=crawl is not None)
@@ -266,6 +268,17 @@ def _total(tallies: Iterable[Path]) -> Tally:
     for path in tallies:
         total.update(read_json(path))
     return total
+
+
+def _check_language(code: str) -> None:
+    if code in ("any", "en"):  # known without loading the identifier
+        return
+    try:
+        check_language(code)
+    except ConfigError as error:
+        raise InputError(
+            f"--language must be any or a code such as en or de, got {code!r}"
+        ) from error
 
 
 def _require_readers() -> None:

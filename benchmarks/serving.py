@@ -61,6 +61,7 @@ async def ask_all(url: str, requests: list[dict[str, Any]]) -> list[str]:
         base_url=url, timeout=None, trust_env=False, limits=limits
     ) as client:
         answers = await asyncio.gather(*(client.post("/v1/summarize", json=r) for r in requests))
+    assert all(answer.status_code == 200 for answer in answers)
     assert [answer.json()["id"] for answer in answers] == [request["id"] for request in requests]
     return [answer.json()["summary"] for answer in answers]
 

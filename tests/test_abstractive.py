@@ -107,6 +107,15 @@ def test_a_draft_knows_what_was_looked_at(tmp_path: Path, kind: str) -> None:
     assert list(dict.fromkeys(stages)) == ["encoding", "writing"]
 
 
+def test_a_network_that_writes_nothing_gives_an_empty_summary(tmp_path: Path) -> None:
+    folder = make_folder("paper ht", tmp_path)
+    system = AbstractiveSystem.load(folder)
+    with torch.no_grad():
+        system.network.output.bias[system.tokenizer.end_id] += 1e4  # type: ignore[union-attr, index]
+    summary = Summarizer(config=SHORT, model=system).summarize([EXAMPLES / "harbour-bridge"])
+    assert (summary.text, summary.sentences, summary.dropped) == ("", (), ())
+
+
 def test_strict_drops_what_random_weights_made_up(tmp_path: Path) -> None:
     summarizer = Summarizer.from_pretrained(make_folder("paper ht", tmp_path), config=SHORT)
     free = summarizer.summarize([EXAMPLES / "harbour-bridge"])

@@ -69,6 +69,7 @@ bench: .venv/installed-dev ## speed against other packages, written to benchmark
 	OMP_WAIT_POLICY=passive $(BIN)/python benchmarks/ranker.py
 	$(BIN)/python benchmarks/preparing.py
 	$(BIN)/python benchmarks/padding_cost.py
+	$(BIN)/python benchmarks/attribution.py
 
 clean: ## remove .venv and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

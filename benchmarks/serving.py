@@ -72,11 +72,13 @@ parser.add_argument("--requests", type=int, default=48)
 parser.add_argument("--rounds", type=int, default=3)
 arguments = parser.parse_args()
 requests = bodies(arguments.requests)
-servers = {name: start(arguments.folder, size) for name, size in MAX_BATCH.items()}
-processor: dict[str, list[float]] = {name: [] for name in servers}
-wall: dict[str, list[float]] = {name: [] for name in servers}
+servers: dict[str, tuple[subprocess.Popen[str], str]] = {}
+processor: dict[str, list[float]] = {name: [] for name in MAX_BATCH}
+wall: dict[str, list[float]] = {name: [] for name in MAX_BATCH}
 summaries: dict[str, list[str]] = {}
 try:
+    for name, size in MAX_BATCH.items():
+        servers[name] = start(arguments.folder, size)
     for number in range(arguments.rounds + 1):
         for name, (process, url) in servers.items():
             asked = requests if number else requests[:2]  # the first round only warms up

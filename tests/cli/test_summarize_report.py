@@ -64,7 +64,7 @@ def test_files_of_every_kind_go_into_one_report(write: Write, tmp_path: Path) ->
         write("d.pdf", make_pdf([["The ferries of the harbour stop in June, says the union."]])),
         write("e.docx", make_docx(["Cyclists have to wait until May, says the city."])),
     ]
-    (result,) = report_of(*files, target=tmp_path / "r.html")
+    (result,) = report_of(*files, target=tmp_path / "r.html", system="lexrank")
     names = [document["name"] for document in result["report"]["documents"]]
     assert [name[-5:] for name in names] == ["a.txt", "/b.md", ".html", "d.pdf", ".docx"]
     assert all(document["paragraphs"] for document in result["report"]["documents"])

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from servers import running
 from support import EXAMPLES
 
 from hiersum import Summarizer
@@ -29,7 +28,9 @@ def bridge() -> Summary:
     return Summarizer().summarize([EXAMPLES / "harbour-bridge"], title="Harbour bridge")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(
+    scope="module"
+)  # while it is open, its event loop is in the way of other tests' own
 def browser() -> Iterator[Browser]:
     """Debian's Chromium, or a skip that says how to get it."""
     path = (
@@ -95,15 +96,6 @@ def open_page(browser: Browser) -> Iterator[Callable[..., Watched]]:
 
 @pytest.fixture(scope="session")
 def live_address() -> Iterator[str]:
-    """The address of a server, started as people start it."""
-    server = subprocess.Popen(
-        [sys.executable, "-m", "hiersum", "serve", "--port", "0"], stderr=subprocess.PIPE, text=True
-    )
-    assert server.stderr is not None
-    try:
-        note = server.stderr.readline()
-        yield note.split(" at ")[1].strip() + "/"
-    finally:
-        server.terminate()
-        server.wait(60)
-        server.stderr.close()
+    """The address of a server whose systems are the extractive ones."""
+    with running(Summarizer()) as client:
+        yield f"{client.base_url}/"

@@ -9,7 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, Route, expect
+from servers import running
 from support import EXAMPLES, make_docx, make_pdf
+
+from hiersum import Summarizer
 
 Open = Callable[..., Any]
 FIRST = (
@@ -220,6 +223,17 @@ def test_a_server_that_is_gone_is_said_so(open_page: Open, live_address: str) ->
     page.get_by_role("button", name="Summarise").click()
     alert = page.get_by_role("alert").filter(has_text="The server cannot be reached")
     alert.wait_for()
+
+
+def test_a_server_with_a_key_asks_for_it(open_page: Open) -> None:
+    with running(Summarizer(), api_key="secret") as client:
+        page = open_page(f"{client.base_url}/").page
+        alert = page.get_by_role("alert").filter(has_text="This server asks for a key")
+        alert.get_by_label("API key").fill("secret")
+        alert.get_by_role("button", name="Use this key").click()
+        expect(alert).to_have_count(0)
+        page.get_by_role("button", name="Harbour bridge").click()
+        page.wait_for_selector(".summary")
 
 
 def test_work_can_be_cancelled(open_page: Open, live_address: str) -> None:

@@ -249,8 +249,11 @@ def test_on_a_phone_a_tap_leads_to_the_source_and_back(open_page: Open, report: 
     bar = page.get_by_role("region", name="Sources of the chosen sentence")
     assert "Sentence 2 · source 1 of 1" in bar.inner_text()
     bar.get_by_role("button", name="Back to summary").tap()
-    expect(page.locator(".sentence").nth(1)).to_be_in_viewport()
-    assert marked(page) == []
+    sentence = page.locator(".sentence").nth(1)
+    expect(sentence).to_be_in_viewport()
+    expect(sentence).to_be_focused()
+    assert sentence.get_attribute("aria-pressed") == "false"
+    assert not bar.is_visible()
     for name in ("Ranking", "Graph", "Coverage"):
         page.get_by_role("tab", name=name).tap()
         assert page.evaluate("document.documentElement.scrollWidth") == 360, name

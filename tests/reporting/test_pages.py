@@ -11,10 +11,12 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from support import EXAMPLES
 
+from hiersum import Summarizer
 from hiersum.config import DataConfig
 from hiersum.data.corpora import read_corpus
 from hiersum.reporting.html import ASSETS, empty_report
 from hiersum.reporting.pages import mount_pages
+from hiersum.serving.app import create_app
 from hiersum.text.documents import read_documents
 
 
@@ -61,6 +63,18 @@ def test_a_file_that_is_the_same_is_not_sent_again(client: TestClient) -> None:
 @pytest.mark.parametrize("name", ["page.html", "..%2Fhtml.py", "%2e%2e/html.py", "no.js", ""])
 def test_nothing_else_is_served(client: TestClient, name: str) -> None:
     assert client.get(f"/assets/{name}").status_code == 404
+
+
+def test_a_key_guards_reading_but_not_the_page() -> None:
+    """So that the page can ask for the key."""
+    client = TestClient(create_app(Summarizer(), api_key="secret"))
+    assert client.get("/").status_code == 200
+    assert client.get("/assets/page.js").status_code == 200
+    options = {"params": {"name": "a.txt"}, "content": b"A bridge is open."}
+    octets = {"Content-Type": "application/octet-stream"}
+    assert client.post("/v1/read", **options, headers=octets).status_code == 401
+    headers = {**octets, "Authorization": "Bearer secret"}
+    assert client.post("/v1/read", **options, headers=headers).status_code == 200
 
 
 def test_the_report_that_the_browser_fills_is_the_one_that_is_written(client: TestClient) -> None:

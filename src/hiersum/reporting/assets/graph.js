@@ -53,7 +53,7 @@ export function graphPanel(result, index, selection) {
     sliderText.textContent = edges.length ? `${edges.length} of ${state.graph.edges.length}, weight from ${edges.at(-1)[2].toFixed(2)}` : "none";
     const isHere = selection.result === index && selection.sentence !== null;
     const cited = isHere ? result.ranksCitedBy(selection.sentence) : new Set();
-    drawing.replaceChildren(circle(result, state.graph, edges, state.node, cited, select));
+    drawing.replaceChildren(circle(result, state.graph, edges, state.node, cited, select), documentList(result, state.graph.nodes));
     detail.replaceChildren(...nodeDetail(result, state.graph, state.node));
   }
 
@@ -141,11 +141,24 @@ function circle(result, graph, edges, chosen, cited, select) {
   };
   return s(
     "svg",
-    { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: chosen === null ? "graph" : "graph has-chosen", role: "group", "aria-label": `${graph.nodes.length} paragraphs and the ${edges.length} strongest links between them; arrow keys move from paragraph to paragraph`, onkeydown: arrows },
+    { viewBox: viewBox(), class: chosen === null ? "graph" : "graph has-chosen", role: "group", "aria-label": `${graph.nodes.length} paragraphs and the ${edges.length} strongest links between them; arrow keys move from paragraph to paragraph`, onkeydown: arrows },
     groups.map((group) => groupLabel(result, group)),
     s("g", { fill: "none", "aria-hidden": "true" }, lines),
     nodes,
   );
+}
+
+/** Where there is no room for names beside the circle, a list below it has them. */
+function viewBox() {
+  if (!matchMedia("(max-width: 40rem)").matches) return `0 0 ${WIDTH} ${HEIGHT}`;
+  const side = 2 * (RADIUS + 30);
+  return `${(WIDTH - side) / 2} ${(HEIGHT - side) / 2} ${side} ${side}`;
+}
+
+function documentList(result, nodes) {
+  const documents = new Set(nodes.filter((node) => node !== TITLE_NODE).map((node) => result.report.ranking[node].document));
+  const items = [...documents].sort((a, b) => a - b).map((document) => h("li", { class: colourOf(document) }, h("span", { class: "dot" }), result.names[document]));
+  return h("ul", { class: "legend graph-names", "aria-hidden": "true" }, items);
 }
 
 /** Is this a link of the chosen node? Of a directed one, only what it looks at. */
@@ -190,6 +203,7 @@ function nodeElement(result, node, angle, { order, chosen, near, cited, select }
       onkeydown: onActivate(() => select(node)),
     },
     s("title", {}, nodeName(result, node)),
+    s("circle", { r: String(NODE + 6), class: "target" }),
     s("circle", { r: String(NODE + 4), class: "halo" }),
     s("circle", { r: String(NODE), class: "body" }),
     s("text", { dy: "0.35em", "text-anchor": "middle", "aria-hidden": "true" }, isTitle ? "T" : String(node + 1)),

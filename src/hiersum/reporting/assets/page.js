@@ -70,6 +70,7 @@ async function run() {
   submit.disabled = true;
   place("result").replaceChildren();
   place("progress").replaceChildren(...runs.map(({ element }) => element));
+  place("progress").scrollIntoView({ block: "nearest" });
   const outcomes = await Promise.allSettled(
     asked.map((request, index) => summarize(request, { signal: controller.signal, onProgress: runs[index].tell })),
   );

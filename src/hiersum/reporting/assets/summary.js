@@ -35,6 +35,7 @@ export function summaryCard(result, index, selection, { isCompared, actions, onS
     ),
     detail,
     legend(result),
+    droppedList(result.line.dropped ?? []),
     footer(result, actions, onShowUnread),
   );
   showDetail();
@@ -144,10 +145,17 @@ function conflictNotes(result, sentence) {
 function legend(result) {
   const has = (name) => result.sentences.some((sentence) => sentence[name]?.length);
   const entries = [
-    has("unsupported") && h("li", {}, h("span", { class: "unsupported" }, "underlined"), " in no source"),
-    has("conflicts") && h("li", {}, h("span", { class: "conflict" }, "dashed"), " sources differ"),
+    has("unsupported") && h("li", {}, h("span", { class: "unsupported" }, "found in no source")),
+    has("conflicts") && h("li", {}, h("span", { class: "conflict" }, "sources differ")),
   ].filter(Boolean);
   return entries.length ? h("ul", { class: "legend" }, entries) : null;
+}
+
+/** Sentences that were asked to be left out where no source supports them. */
+function droppedList(dropped) {
+  if (!dropped.length) return null;
+  const items = dropped.map((sentence) => h("li", { dir: "auto" }, sentence.text));
+  return h("details", { class: "dropped" }, h("summary", {}, `${count(dropped.length, "sentence")} left out, because no source supports what is said`), h("ul", {}, items));
 }
 
 function footer(result, actions, onShowUnread) {

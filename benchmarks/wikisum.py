@@ -23,22 +23,25 @@ def assumed(name: str) -> float:
 
 
 def core_hours(record: dict[str, Any]) -> dict[str, float]:
-    """Return core-hours of each stage at the measured rates."""
-    rate = record["per_core_second"]
+    """Return core-hours of each stage at the measured rates.
+
+    A page costs by its markup and by its text: of both estimates the larger counts.
+    """
+    rate, size = record["per_core_second"], record["input"]
     after = record["after_building"]
-    pages = assumed("cited and searched addresses") * assumed("share of them that is found")
-    clusters = assumed("articles with a cluster")
-    paragraphs = clusters * assumed("paragraphs per cluster")
+    paragraphs = assumed("articles with a cluster") * assumed("paragraphs per cluster")
+    megabytes = num_pages() * assumed("kilobytes of HTML per page") / 1_000
     prepared = after["clusters prepared per second"] * after["paragraphs per cluster"]
+    indexed = rate["pages indexed"] * size["page_paragraphs"] / size["pages"]
     seconds = {
         "read the dump": 1_000
         * assumed("gigabytes of XML in the dump")
         / rate["megabytes of XML read"],
-        "read pages": pages
-        * assumed("kilobytes of HTML per page")
-        / 1_000
-        / rate["megabytes of HTML read"],
-        "index pages": pages / rate["pages indexed"],
+        "read pages": max(
+            megabytes / rate["megabytes of HTML read"],
+            paragraphs / rate["paragraphs of pages read"],
+        ),
+        "index pages": paragraphs / indexed,
         "join clusters": paragraphs / rate["paragraphs joined"],
         "prepare for training": paragraphs / prepared,
     }
@@ -46,20 +49,22 @@ def core_hours(record: dict[str, Any]) -> dict[str, float]:
 
 
 def gigabytes(record: dict[str, Any]) -> dict[str, float]:
-    """Return what lies on disk, scaled by pages, articles and paragraphs."""
+    """Return what lies on disk, scaled by articles and by paragraphs."""
     found, size = record["bytes"], record["input"]
-    pages = assumed("cited and searched addresses") * assumed("share of them that is found")
     clusters = assumed("articles with a cluster")
-    per_paragraph = (
-        assumed("paragraphs per cluster") / record["after_building"]["paragraphs per cluster"]
-    )
+    paragraphs = clusters * assumed("paragraphs per cluster")
+    longer = assumed("paragraphs per cluster") / record["after_building"]["paragraphs per cluster"]
     return {
         "articles": found["articles"] / size["articles"] * clusters / 1e9,
-        "pages, packed": found["pages"] / size["pages"] * pages / 1e9,
-        "index": found["index"] / size["pages"] * pages / 1e9,
-        "clusters": found["clusters"] / size["articles"] * clusters * per_paragraph / 1e9,
+        "pages, packed": found["pages"] / size["page_paragraphs"] * paragraphs / 1e9,
+        "index": found["index"] / size["page_paragraphs"] * paragraphs / 1e9,
+        "clusters": found["clusters"] / size["articles"] * clusters * longer / 1e9,
         "prepared set": record["after_building"]["prepared bytes per cluster"] * clusters / 1e9,
     }
+
+
+def num_pages() -> float:
+    return assumed("cited and searched addresses") * assumed("share of them that is found")
 
 
 def rates_table(record: dict[str, Any]) -> str:
@@ -84,12 +89,12 @@ def rates_table(record: dict[str, Any]) -> str:
         f"Two workers beside one: reading pages took {one['read pages']['cpu']} s of processor time with "
         f"one and {two['read pages']['cpu']} s with two, joining {one['join']['cpu']} and "
         f"{two['join']['cpu']} s; on the clock they were {faster['read pages']} and {faster['join']} "
-        f"times as fast, on two cores that other work kept busy (load {load['before']:.0f} to "
-        f"{load['after']:.0f}), so that the clock says little here.",
+        f"times as fast. The two cores were kept busy by other work (load {load['before']:.0f} to "
+        f"{load['after']:.0f}) and the work was short, so that no speed-up could be shown here.",
         "",
         f"Memory: at most {memory['megabytes_small']:.0f} MB for {memory['articles'][0]:,} articles and "
         f"{memory['megabytes_large']:.0f} MB for {memory['articles'][1]:,}, the program, two workers "
-        "and their guarded readers together (memory that is theirs alone).",
+        "and their guarded readers together (memory that is theirs alone, sampled).",
     ]
     return "\n".join(lines)
 

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+_BOMB = gzip.compress(b"x" * 5_000_000)
+
 
 @dataclass
 class LocalWeb:
@@ -52,11 +54,11 @@ class _Handler(BaseHTTPRequestHandler):
         elif path == "/huge":
             self._answer(200, b"<p>" + b"x" * 300_000)
         elif path == "/bomb":
-            self._answer(200, gzip.compress(b"x" * 50_000_000), packing="gzip")
+            self._answer(200, _BOMB, packing="gzip")
         elif path == "/packed":
             self._answer(200, gzip.compress(b"<p>packed"), packing="gzip")
         elif path == "/silent":
-            time.sleep(5)
+            time.sleep(20)
         elif path == "/drip":
             self._drip()
         elif path == "/broken":

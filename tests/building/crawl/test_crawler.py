@@ -26,7 +26,7 @@ from hiersum.building.wikipedia.joining import WikiSettings
 from hiersum.errors import InputError
 
 SETTINGS = CrawlSettings(
-    agent="Test/1 (+http://test.example)", delay=0.0, threads=4, seconds=2, allow_private=True
+    agent="Test/1 (+http://test.example)", delay=0.0, threads=4, seconds=30, allow_private=True
 )
 
 

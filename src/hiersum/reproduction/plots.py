@@ -55,7 +55,7 @@ def _scores(figure: Any, record: Record) -> bool:
             axes.plot([score["low"], score["high"]], [place, place], color=_BLUE, linewidth=1.6)
             axes.plot(
                 score["mean"], place, "o", color=_BLUE, markersize=5,
-                markerfacecolor="white" if is_undertrained else _BLUE,
+                markerfacecolor="white" if is_undertrained else _BLUE, clip_on=False,
             )  # fmt: skip
             if row["paper"]:
                 axes.plot(row["paper"][metric], place, "D", color=_GREY, markersize=4)
@@ -78,12 +78,14 @@ def _losses(figure: Any, record: Record) -> bool:
     curves = {r["label"]: r["training"]["curve"] for r in rows if not r["against_shorter"]}
     if not curves:
         return False
-    figure.set_size_inches(7, 4)
+    figure.set_size_inches(9, 4)
     axes = figure.subplots()
-    for label, curve in curves.items():
+    for number, (label, curve) in enumerate(curves.items()):
         tokens = [point["million_tokens"] for point in curve]
-        axes.plot(tokens, [p["loss"] for p in curve], marker="o", markersize=3, label=label)
-    axes.legend(fontsize=7, frameon=False)
+        style = "-" if number < 10 else "--"  # there are ten colours
+        losses = [point["loss"] for point in curve]
+        axes.plot(tokens, losses, style, marker="o", markersize=3, label=label)
+    axes.legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     _dress(axes, "validation loss per target token", "million tokens, sources and targets")
     return True
 

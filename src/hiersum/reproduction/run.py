@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from hiersum.reproduction.experiment import load_experiment
 from hiersum.reproduction.plan import Plan
 from hiersum.reproduction.report import write_report
 from hiersum.reproduction.results import gather
-from hiersum.reproduction.stages import Ledger, refuse_changes, run_stages
+from hiersum.reproduction.stages import Ledger, Stage, refuse_changes, run_stages
+
+_SECONDS_BETWEEN_REPORTS = 60
 
 
 def reproduce(
@@ -45,7 +48,7 @@ def reproduce(
     with alone_in(out):
         if not report_only:
             refuse_changes(plan.stages, ledger, out, redo=redo)
-            run_stages(plan.stages, ledger, after_each=lambda stage: _refresh(stage.kind, plan))
+            run_stages(plan.stages, ledger, after_each=_Refresher(plan, ledger))
         record = gather(plan, ledger)
         write_report(record, out / "report")
     return record
@@ -75,10 +78,18 @@ def list_stages(path: Path, out: Path, *, overrides: Iterable[str] = (), workers
     return Table(("stage", "what", "state", "time"), tuple(rows))
 
 
-def _refresh(kind: str, plan: Plan) -> None:
-    """Write the report anew when a row is finished: a long run can be read while it lasts."""
-    if kind == "write":
-        write_report(gather(plan, Ledger(plan.work.out)), plan.work.out / "report")
+class _Refresher:
+    """Writes the report anew when a row is finished: a long run can be read while it lasts."""
+
+    def __init__(self, plan: Plan, ledger: Ledger) -> None:
+        self._plan = plan
+        self._ledger = ledger
+        self._last = time.monotonic()
+
+    def __call__(self, stage: Stage) -> None:
+        if stage.kind == "write" and time.monotonic() - self._last > _SECONDS_BETWEEN_REPORTS:
+            write_report(gather(self._plan, self._ledger), self._plan.work.out / "report")
+            self._last = time.monotonic()
 
 
 def _make_folder(out: Path) -> None:

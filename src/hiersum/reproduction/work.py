@@ -18,7 +18,7 @@ from typing import Any
 
 from hiersum.commands.prepare import prepare_clusters
 from hiersum.commands.rank_eval import NothingToChooseError, evaluate_ranker
-from hiersum.commands.tokenizer import train_vocabulary
+from hiersum.commands.tokenizer import MAX_PARAGRAPHS, train_vocabulary
 from hiersum.commands.train_ranker import Corpora, train_ranker_on
 from hiersum.config import Config
 from hiersum.data.shards import TOKENIZER
@@ -27,6 +27,8 @@ from hiersum.reproduction.experiment import Experiment
 from hiersum.reproduction.learning import best_checkpoints, train_system
 from hiersum.reproduction.systems import LONGER, split_row
 from hiersum.reproduction.writing import validation_loss, write_extracts, write_summaries
+
+_PARAGRAPHS_PER_PIECE = 5  # some 500 words; more make a small vocabulary slower, not better
 
 
 def file_name(row: str) -> str:
@@ -88,9 +90,14 @@ class Workshop:
         )
 
     def train_vocabulary(self, size: int, seed: int) -> None:
-        folder = self.out / "vocabulary"
-        skip_bad = self.experiment.corpus.skip_bad
-        train_vocabulary(self.clusters("train"), folder, size=size, seed=seed, skip_bad=skip_bad)
+        train_vocabulary(
+            self.clusters("train"),
+            self.out / "vocabulary",
+            size=size,
+            seed=seed,
+            max_paragraphs=min(MAX_PARAGRAPHS, _PARAGRAPHS_PER_PIECE * size),
+            skip_bad=self.experiment.corpus.skip_bad,
+        )
 
     def train_ranker(self, config: Config) -> None:
         folder = self.out / "ranker"

@@ -51,9 +51,7 @@ def test_fewer_than_asked_are_all_of_them(files: list[Path], tmp_path: Path) -> 
 
 
 def test_test_clusters_find_train_articles(files: list[Path], tmp_path: Path) -> None:
-    report = build_split(
-        files[1:], files[:1], tmp_path / "out", settings(search=3), workers=1
-    )
+    report = build_split(files[1:], files[:1], tmp_path / "out", settings(search=3), workers=1)
     assert report["clusters"] == 15
     train_titles = {article.title for article in made_up_articles(40)[:25]}
     found = {d.name for c in read_corpus(tmp_path / "out") for d in c.documents[1:]}

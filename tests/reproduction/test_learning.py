@@ -63,5 +63,7 @@ def test_the_best_checkpoints_come_first(tmp_path: Path) -> None:
 def test_processes_that_fail_end_the_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Several processes train apart; whatever ends them must not look like a trained network."""
     monkeypatch.setattr(learning.sys, "executable", "false")
-    with pytest.raises(TrainingError, match="training in 2 processes ended with 1; what went wrong"):
+    with pytest.raises(
+        TrainingError, match="training in 2 processes ended with 1; what went wrong"
+    ):
         learning._train_in_processes(Config(), tmp_path / "run", 2)

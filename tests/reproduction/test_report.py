@@ -15,7 +15,9 @@ ROWS = ("lead", "ht", "ht-without-gt", "ht@longer")
 def test_the_papers_numbers_are_marked_as_measured_on_other_data() -> None:
     for text in (to_text(record_of(*ROWS)), to_markdown(record_of(*ROWS))):
         assert "paper* R-1 / R-2 / R-L" in text
-        assert "* The paper's numbers: somebody on something. They were measured on other data" in text
+        assert (
+            "* The paper's numbers: somebody on something. They were measured on other data" in text
+        )
 
 
 def test_undertrained_rows_are_marked_and_explained() -> None:

@@ -63,7 +63,10 @@ def test_every_row_has_scores_intervals_and_significance(record: dict[str, Any])
         for score in row["rouge"].values():
             assert score["low"] <= score["mean"] <= score["high"]
         if row["against_ht"]:
-            ours, hts = row["rouge"]["rouge1"]["mean"], _row(record, "ht")["rouge"]["rouge1"]["mean"]
+            ours, hts = (
+                row["rouge"]["rouge1"]["mean"],
+                _row(record, "ht")["rouge"]["rouge1"]["mean"],
+            )
             assert row["against_ht"]["rouge1"]["mean"] == pytest.approx(ours - hts, abs=1e-3)
     assert not record["pending"]
     assert record["test"] == {"scored": 6, "left_out": 0}
@@ -82,9 +85,7 @@ def test_all_networks_learned_from_the_same_budget(record: dict[str, Any]) -> No
     assert {row["checkpoints"] for row in record["rows"] if row["training"]} == {2}
 
 
-def test_a_score_is_the_mean_over_the_best_checkpoints(
-    record: dict[str, Any], out: Path
-) -> None:
+def test_a_score_is_the_mean_over_the_best_checkpoints(record: dict[str, Any], out: Path) -> None:
     """Held to `hiersum evaluate` on the files of each checkpoint."""
     means = []
     for file in sorted((out / "summaries" / "ht").glob("*.jsonl")):
@@ -142,7 +143,9 @@ def test_the_report_can_leave_out_the_texts_of_the_corpus(
         EXPERIMENT, out, overrides=["experiment.text_ids=['ferry']"], report_only=True
     )
     assert [shown["id"] for shown in chosen["texts"]] == ["ferry"]
-    with pytest.raises(ConfigError, match="experiment.text_ids: no test cluster 'nobody'; the first"):
+    with pytest.raises(
+        ConfigError, match="experiment.text_ids: no test cluster 'nobody'; the first"
+    ):
         reproduce(EXPERIMENT, out, overrides=["experiment.text_ids=['nobody']"])
     assert reproduce(EXPERIMENT, out, overrides=["experiment.texts=none"])["texts"] == []
 

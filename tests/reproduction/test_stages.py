@@ -35,7 +35,12 @@ class Errand:
             return {"from": name}
 
         return Stage(
-            name=name, doing=f"doing {name}", work=work, inputs=inputs, needs=needs, leaves=(folder,)
+            name=name,
+            doing=f"doing {name}",
+            work=work,
+            inputs=inputs,
+            needs=needs,
+            leaves=(folder,),
         )
 
     def run(self, *, redo: bool = False, **inputs: int) -> list[str]:

@@ -37,11 +37,17 @@ def test_labels_are_the_papers() -> None:
 def test_an_ablation_changes_one_thing_at_any_size() -> None:
     sizes = Sizes(local_layers=2, global_layers=1, width=64, num_heads=4)
     whole = config_from_dict(NETWORKS["ht"](sizes))
-    for name, changed in (("pp", "paragraph_position"), ("mp", "num_pooling_heads"), ("gt", "layers")):
+    for name, changed in (
+        ("pp", "paragraph_position"),
+        ("mp", "num_pooling_heads"),
+        ("gt", "layers"),
+    ):
         config = config_from_dict(NETWORKS[f"ht-without-{name}"](sizes))
         assert config.data == whole.data
         fields = whole.model.__dataclass_fields__
-        assert [f for f in fields if getattr(config.model, f) != getattr(whole.model, f)] == [changed]
+        assert [f for f in fields if getattr(config.model, f) != getattr(whole.model, f)] == [
+            changed
+        ]
     assert config.model.layers == ("local", "local"), "the paper's has HT's local layers only"
 
 

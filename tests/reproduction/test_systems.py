@@ -1,4 +1,4 @@
-"""The systems of an experiment at the paper's sizes are those of configs/, and their labels the paper's."""
+"""Systems at the paper's sizes are those of configs/, and their labels are the paper's."""
 
 from __future__ import annotations
 

@@ -90,6 +90,13 @@ def test_redo_makes_anew_only_what_depends_on_the_change(errand: Errand) -> None
     assert errand.run(a=2, b=2, redo=True) == ["a", "b"]
 
 
+def test_a_setting_that_had_its_default_is_called_so(errand: Errand) -> None:
+    errand.run()
+    stages = [errand.stage("c", {"z": 1, "new": 5})]
+    with pytest.raises(ConfigError, match="c had new = its default, now 5"):
+        refuse_changes(stages, Ledger(errand.out), errand.out, redo=False)
+
+
 def test_a_stage_begun_from_something_else_is_not_gone_on_with(errand: Errand) -> None:
     errand.fails = "b"
     with pytest.raises(DataError):

@@ -249,8 +249,19 @@ def _training_only(config: Config) -> Config:
 
 
 def _sections(config: Config, *names: str) -> dict[str, Any]:
-    values = config_to_dict(config)
-    return {name: _as_json(values[name]) for name in names}
+    """Return what is set in some sections; what has its default is left out.
+
+    So a newer hiersum with more settings goes on with what an older one began.
+    """
+    values, defaults = config_to_dict(config), config_to_dict(Config())
+    return {
+        section: {
+            name: _as_json(value)
+            for name, value in values[section].items()
+            if value != defaults[section][name]
+        }
+        for section in names
+    }
 
 
 def _as_json(value: Any) -> Any:

@@ -203,7 +203,8 @@ def _change(stage: Stage, note: Note) -> str:
     now, before = _flat(stage.inputs), _flat(note.inputs)
     for name in sorted(now.keys() | before.keys()):
         if now.get(name) != before.get(name):
-            return f"{stage.name} had {name} = {before.get(name)!r}, now {now.get(name)!r}"
+            was, is_now = (repr(v[name]) if name in v else "its default" for v in (before, now))
+            return f"{stage.name} had {name} = {was}, now {is_now}"
     return ""
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from support import REPOSITORY
 
 from hiersum.errors import ConfigError
 from hiersum.reproduction.experiment import load_experiment
+from hiersum.reproduction.sizes import Sizes
 from hiersum.reproduction.systems import ROWS
 
 Write = Callable[..., Path]
@@ -102,11 +104,20 @@ def test_the_presets_load(path: Path) -> None:
     assert set(experiment.rows) == wanted[path.stem]
 
 
+def test_the_small_preset_only_adds_systems_to_the_two_hours() -> None:
+    """So that it goes on in the same folder."""
+    short, whole = (
+        load_experiment(REPOSITORY / "configs" / "experiments" / f"{name}.toml")
+        for name in ("two-hours", "small")
+    )
+    assert (
+        replace(whole, name=short.name, run=replace(whole.run, systems=short.run.systems)) == short
+    )
+
+
 def test_the_full_preset_is_the_papers() -> None:
     """Section 4: sizes, updates, GPUs, and scores averaged over the five best checkpoints."""
     experiment = load_experiment(REPOSITORY / "configs" / "experiments" / "paper.toml")
-    from hiersum.reproduction.sizes import Sizes
-
     assert experiment.sizes == Sizes()
     assert (experiment.run.processes, experiment.run.checkpoints) == (4, 5)
     training = experiment.config("ht").training

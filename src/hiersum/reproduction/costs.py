@@ -35,10 +35,16 @@ def preparing(number: int, config: Config, workers: int) -> float:
 
 
 def training(config: Config, million_tokens: float) -> float:
-    """Forward and backward: six operations for each weight and token."""
+    """Forward and backward: six operations for each token and weight, or other token it attends to."""
     model = config.model
     is_one_stack = model.architecture == "tdmca"
-    layer = 4 * model.width**2 + 2 * model.width * model.ff_width
+    spans = {
+        "ht": config.data.max_paragraph_tokens,
+        "ft": config.data.max_source_tokens,
+        "tdmca": (model.block_length + config.data.max_source_tokens // model.compression) // 2,
+    }
+    attention = 2 * spans[model.architecture] * model.width
+    layer = 4 * model.width**2 + 2 * model.width * model.ff_width + attention
     num_layers = len(model.layers) + (0 if is_one_stack else 0.1 * model.num_decoder_layers)
     output = 0.1 * model.vocab_size * model.width  # only targets are scored against all pieces
     return 5 + 1e6 * million_tokens * 6 * (num_layers * layer + output) / _FLOPS

@@ -2,8 +2,8 @@
 
 A token is one of a source or of a target that the network really reads or learns to write; padding does
 not count. How many updates the budget is, the prepared set says by its tokens and its batches. Networks
-that read less of each cluster see more clusters for the same budget and take about the same time, which
-is what the paper kept alike ("training time for all models approximately consistent").
+that read less of each cluster see more clusters for the same budget; their time is of the same order,
+as in the paper ("training time for all models approximately consistent"), but not equal.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from hiersum.cli.finetune import finetune
 from hiersum.cli.info import info
 from hiersum.cli.prepare import prepare
 from hiersum.cli.ranker import rank_eval, train_ranker
+from hiersum.cli.reproduce import reproduce
 from hiersum.cli.summarize import summarize
 from hiersum.cli.tokenizer import tokenizer
 from hiersum.cli.train import plot, train
@@ -40,7 +41,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in (
-    *(summarize, info, evaluate, compare),
+    *(summarize, info, evaluate, compare, reproduce),
     *(prepare, train, plot, finetune, train_ranker, rank_eval),
 ):
     app.command()(command)

@@ -304,7 +304,7 @@ def with_interval(score: dict[str, float]) -> str:
 
 
 def attribution_table() -> str:
-    record, fit = latest("attribution"), latest("attribution_calibration")
+    record, fit = latest("attribution"), latest("source_scores")
     settings = record["settings"]
     lines = [
         "| beside the article stands | dropped | right | where words can tell |",

@@ -26,7 +26,7 @@ from hiersum.reporting.record import report_record
 from hiersum.types import Summary
 
 ASSETS = files("hiersum.reporting") / "assets"
-MODULES = "dom result selection summary sources ranking coverage graph view theme report".split()
+MODULES = "dom result selection summary sources ranking coverage circle graph view theme report".split()
 """The scripts of a report, each after those it imports from."""
 _IMPORT = re.compile(r"^import [^;]*;\n", re.M)
 _EXPORT = re.compile(r"^export (?=(?:function|class) (\w+))", re.M)

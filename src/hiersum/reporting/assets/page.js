@@ -183,12 +183,21 @@ function showProblem(problem) {
       h(
         "p",
         {},
-        isKnown ? problem.message : "Something unexpected happened in this page. Reloading it may help.",
+        isKnown
+          ? asSentence(problem.message)
+          : "Something unexpected happened in this page. Reloading it may help.",
       ),
+      h("p", { class: "soft" }, "Your documents are still here."),
       actions.length ? h("div", { class: "actions" }, actions) : null,
     ),
   );
   if (!isKnown) throw problem;
+}
+
+/** A message as prose; one that begins with a file's name is left as it is. */
+function asSentence(message) {
+  const text = /^[a-z]+ /.test(message) ? message[0].toUpperCase() + message.slice(1) : message;
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function offerExamples(clusters) {

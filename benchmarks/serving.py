@@ -61,6 +61,7 @@ async def ask_all(url: str, requests: list[dict[str, Any]]) -> list[str]:
         base_url=url, timeout=None, trust_env=False, limits=limits
     ) as client:
         answers = await asyncio.gather(*(client.post("/v1/summarize", json=r) for r in requests))
+    assert all(answer.status_code == 200 for answer in answers)
     assert [answer.json()["id"] for answer in answers] == [request["id"] for request in requests]
     return [answer.json()["summary"] for answer in answers]
 
@@ -71,11 +72,13 @@ parser.add_argument("--requests", type=int, default=48)
 parser.add_argument("--rounds", type=int, default=3)
 arguments = parser.parse_args()
 requests = bodies(arguments.requests)
-servers = {name: start(arguments.folder, size) for name, size in MAX_BATCH.items()}
-processor: dict[str, list[float]] = {name: [] for name in servers}
-wall: dict[str, list[float]] = {name: [] for name in servers}
+servers: dict[str, tuple[subprocess.Popen[str], str]] = {}
+processor: dict[str, list[float]] = {name: [] for name in MAX_BATCH}
+wall: dict[str, list[float]] = {name: [] for name in MAX_BATCH}
 summaries: dict[str, list[str]] = {}
 try:
+    for name, size in MAX_BATCH.items():
+        servers[name] = start(arguments.folder, size)
     for number in range(arguments.rounds + 1):
         for name, (process, url) in servers.items():
             asked = requests if number else requests[:2]  # the first round only warms up

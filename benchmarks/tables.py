@@ -324,9 +324,9 @@ def attribution_table() -> str:
             *lines,
             "",
             "Words can tell where no copy has all the words that are left. Of sentences whose paragraph "
-            f"was taken away, {still_named} are still given a source. Of sentences whose numbers the copy "
-            f"has otherwise, {pointed_out} have a conflict pointed out; of sentences that other paragraphs "
-            f"of the same article were asked about, {false_alarms}. Scores differ from the share that is "
+            f"was taken away, {still_named} are still given a source. Of sentences whose numbers the "
+            f"copy has otherwise, {pointed_out} have a conflict pointed out; of sentences held to the "
+            f"other paragraphs of their article, {false_alarms}. Scores differ from the share that is "
             f"right by {max(errors):.4f} on average (expected calibration error, held-out articles).",
         ]
     )

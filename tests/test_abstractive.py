@@ -20,7 +20,7 @@ from hiersum.config import ModelConfig
 from hiersum.data.example import build_example
 from hiersum.decoding.grounding import guarded_words
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.checkpoint import from_pretrained, save_pretrained
 from hiersum.model.network import build_network
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.ranking.similarity import SimilarityRanker
@@ -105,6 +105,16 @@ def test_a_draft_knows_what_was_looked_at(tmp_path: Path, kind: str) -> None:
     assert mass.sum(axis=1).max() <= 1 + 1e-5
     assert draft.trail.by_sentence(draft.sentences).shape == (len(draft.sentences), len(read))
     assert list(dict.fromkeys(stages)) == ["encoding", "writing"]
+
+
+def test_a_network_that_writes_nothing_gives_an_empty_summary(tmp_path: Path) -> None:
+    folder = make_folder("paper ht", tmp_path)
+    network = from_pretrained(folder).requires_grad_(False)
+    tokenizer = Tokenizer.load(folder / "tokenizer.model", "paper")
+    network.output.bias[tokenizer.end_id] += 1e4  # type: ignore[union-attr, index]
+    system = AbstractiveSystem("silent", network, tokenizer)
+    summary = Summarizer(config=SHORT, model=system).summarize([EXAMPLES / "harbour-bridge"])
+    assert (summary.text, summary.sentences, summary.dropped) == ("", (), ())
 
 
 def test_strict_drops_what_random_weights_made_up(tmp_path: Path) -> None:

@@ -113,8 +113,11 @@ def test_documents_that_are_noted_as_unread_are_not_named_twice() -> None:
 
 
 def test_a_summary_of_which_nothing_is_left_says_so() -> None:
-    summary = Summary(sentences=(), documents=DOCUMENTS, paragraphs=(), title="Title")
+    dropped = (SummarySentence("Nobody said this."),)
+    summary = Summary(sentences=(), dropped=dropped, documents=DOCUMENTS, paragraphs=())
     assert shown(summary, terminal=False).splitlines() == [
-        "Title",
-        "Nothing is left of this summary, for no source supports any of its sentences.",
+        "Nothing is left of this summary, for no source supports any of its sentences."
+    ]
+    assert shown(Summary((), DOCUMENTS, ()), terminal=False).splitlines() == [
+        "The model wrote nothing about these documents; another --system may."
     ]

@@ -213,7 +213,8 @@ class AbstractiveSystem:
         # A flat network may have had no room for the last paragraphs, so that they have no column.
         read = [n for n, paragraph in enumerate(example.paragraph_ids) if paragraph]
         mass = np.zeros((len(ids), len(example.paragraph_ids)))
-        mass[:, read] = hypothesis.attention.tolist()[: len(ids)]
+        if ids:  # a network may end at once
+            mass[:, read] = hypothesis.attention.tolist()[: len(ids)]
         return Trail(letters, mass[:, int(example.documents[0] == TITLE_PLACE) :])
 
 

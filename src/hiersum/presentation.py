@@ -20,6 +20,7 @@ _MAX_MARKS = 4
 _MAX_NAMES = 10
 _DOUBTFUL = "bold underline red"
 _MARK = "\u2039?\u203a"
+_NOTHING_WRITTEN = "The model wrote nothing about these documents; another --system may."
 _NOTHING_LEFT = "Nothing is left of this summary, for no source supports any of its sentences."
 
 
@@ -29,7 +30,9 @@ def print_summary(summary: Summary, console: Console, *, max_paragraph_words: in
     if summary.title:
         console.print(Text(summary.title, style="bold"), soft_wrap=soft_wrap)
     if not summary.sentences:
-        console.print(Text(_NOTHING_LEFT), soft_wrap=soft_wrap)
+        console.print(
+            Text(_NOTHING_LEFT if summary.dropped else _NOTHING_WRITTEN), soft_wrap=soft_wrap
+        )
         return
     numbers = number_sources(summary)
     has_colour = console.color_system is not None

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from hiersum.bundled import recommended_settings
 from hiersum.cli.options import ConfigOption, SetOption
 from hiersum.config import load_config
 from hiersum.errors import ConfigError
@@ -34,8 +35,10 @@ def serve(
     settings: SetOption = None,
 ) -> None:
     """Serve summaries over HTTP, until Ctrl-C."""
-    overrides = [*(settings or ()), *([f"serving.max_queue={max_queue}"] if max_queue else [])]
-    config = load_config(config_path, overrides)
+    overrides = list(settings or ())
+    if max_queue is not None:
+        overrides.append(f"serving.max_queue={max_queue}")
+    config = load_config(config_path, overrides, recommended=recommended_settings(model))
     if api_key is not None and not api_key.strip():
         raise ConfigError("--api-key is empty; leave it out to let everyone in")
     from hiersum.pipeline import Summarizer

@@ -20,7 +20,8 @@ function layOut(result, nodes) {
     if (groups.at(-1)?.document !== documentOf(node)) groups.push({ document: documentOf(node), nodes: [] });
     groups.at(-1).nodes.push(node);
   }
-  const step = (2 * Math.PI) / (ordered.length + groups.length);
+  const gap = groups.length > 8 ? 0.4 : 1; // in steps; many documents need the room for their paragraphs
+  const step = (2 * Math.PI) / (ordered.length + gap * groups.length);
   const angles = new Map();
   let angle = -Math.PI / 2;
   for (const group of groups) {
@@ -30,9 +31,9 @@ function layOut(result, nodes) {
       angle += step;
     }
     group.end = angle - step;
-    angle += step;
+    angle += gap * step;
   }
-  return { angles, groups, ordered };
+  return { angles, groups, ordered, step };
 }
 
 function point(angle, radius) {
@@ -41,14 +42,15 @@ function point(angle, radius) {
 
 /** Draw a graph; `select` is called with the paragraph that is chosen. */
 export function circle(result, graph, edges, chosen, cited, select) {
-  const { angles, groups, ordered } = layOut(result, graph.nodes);
+  const { angles, groups, ordered, step } = layOut(result, graph.nodes);
+  const size = Math.min(NODE, 0.46 * step * RADIUS);
   const strongest = edges[0]?.[2] ?? 1;
   const lines = [...edges].reverse().map((edge) => link(edge, angles, strongest, chosen, graph.directed));
   const near = new Set(
     edges.filter((edge) => touches(edge, chosen, graph.directed)).flatMap(([from, to]) => [from, to]),
   );
   const nodes = ordered.map((node, order) =>
-    nodeElement(result, node, angles.get(node), { order, chosen, near, cited, select }),
+    nodeElement(result, node, angles.get(node), { order, size, chosen, near, cited, select }),
   );
   const arrows = (event) => {
     const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
@@ -68,7 +70,7 @@ export function circle(result, graph, edges, chosen, cited, select) {
       "aria-label": `${graph.nodes.length} paragraphs and the ${edges.length} strongest links between them; arrow keys move from paragraph to paragraph`,
       onkeydown: arrows,
     },
-    groups.map((group) => groupLabel(result, group)),
+    groups.map((group) => groupLabel(result, group, Math.min(0.06, 0.4 * step))),
     s("g", { fill: "none", "aria-hidden": "true" }, lines),
     nodes,
   );
@@ -117,7 +119,7 @@ function link(edge, angles, strongest, chosen, isDirected) {
   });
 }
 
-function nodeElement(result, node, angle, { order, chosen, near, cited, select }) {
+function nodeElement(result, node, angle, { order, size, chosen, near, cited, select }) {
   const [x, y] = point(angle, RADIUS);
   const isTitle = node === TITLE_NODE;
   const classes = ["node", isTitle ? "is-title" : colourOf(result.report.ranking[node].document)];
@@ -139,9 +141,9 @@ function nodeElement(result, node, angle, { order, chosen, near, cited, select }
       onkeydown: onActivate(() => select(node)),
     },
     s("title", {}, nodeName(result, node)),
-    s("circle", { r: String(NODE + 6), class: "target" }),
-    s("circle", { r: String(NODE + 4), class: "halo" }),
-    s("circle", { r: String(NODE), class: "body" }),
+    s("circle", { r: (size + 6).toFixed(1), class: "target" }),
+    s("circle", { r: (size + 4).toFixed(1), class: "halo" }),
+    s("circle", { r: size.toFixed(1), class: "body" }),
     s(
       "text",
       { dy: "0.35em", "text-anchor": "middle", "aria-hidden": "true" },
@@ -157,10 +159,10 @@ export function nodeName(result, node) {
   return `Rank ${node + 1}: ${result.placeName(document, position)}`;
 }
 
-function groupLabel(result, { document, start, end }) {
+function groupLabel(result, { document, start, end }, margin) {
   if (document < 0) return null;
-  const [x1, y1] = point(start - 0.06, RADIUS + 25);
-  const [x2, y2] = point(end + 0.06, RADIUS + 25);
+  const [x1, y1] = point(start - margin, RADIUS + 25);
+  const [x2, y2] = point(end + margin, RADIUS + 25);
   const middle = (start + end) / 2;
   const [x, y] = point(middle, RADIUS + 38);
   const isLarge = end - start > Math.PI ? 1 : 0;

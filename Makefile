@@ -5,7 +5,7 @@ BIN := .venv/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev demo test test-slow check format lint types bench clean
+.PHONY: help install install-dev browser demo test test-slow check format lint types bench clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -24,12 +24,23 @@ help: ## list the targets
 
 install: .venv/installed ## set up .venv with what summarising needs
 
-install-dev: .venv/installed-dev ## set up .venv with everything for developing
+install-dev: .venv/installed-dev browser ## set up .venv with everything for developing
+
+# Playwright drives the system's Chromium; as root it is installed, else the browser tests are skipped (in CI
+# they fail then).
+browser: ## Chromium for the tests of the page, from Debian's packages
+	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || { \
+		if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+			{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; } || \
+				echo "note: Chromium could not be installed, so the browser tests are skipped" >&2; \
+		else \
+			echo "note: no Chromium here, so the browser tests are skipped; as root: apt-get install chromium" >&2; \
+		fi; }
 
 demo: .venv/installed ## summarise an example cluster, with the source of each sentence
 	@$(BIN)/hiersum summarize examples/harbour-bridge --title "Harbour bridge"
 
-test: .venv/installed-dev ## the fast tests, on all rooms
+test: .venv/installed-dev browser ## the fast tests, on all rooms
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS)
 
 test-slow: .venv/installed-dev ## the slow tests: a machine from nothing, big inputs, long fuzzing
@@ -58,6 +69,7 @@ bench: .venv/installed-dev ## speed against other packages, written to benchmark
 	OMP_WAIT_POLICY=passive $(BIN)/python benchmarks/ranker.py
 	$(BIN)/python benchmarks/preparing.py
 	$(BIN)/python benchmarks/padding_cost.py
+	$(BIN)/python benchmarks/attribution.py
 
 clean: ## remove .venv and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

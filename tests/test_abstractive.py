@@ -20,13 +20,14 @@ from hiersum.config import ModelConfig
 from hiersum.data.example import build_example
 from hiersum.decoding.grounding import guarded_words
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.checkpoint import from_pretrained, save_pretrained
 from hiersum.model.network import build_network
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.support import Evidence
 from hiersum.text.tokenizer import Tokenizer, train_tokenizer
 from hiersum.text.words import count_words
+from hiersum.types import Example
 
 SMALL = {
     "width": 32,
@@ -80,6 +81,49 @@ def test_every_kind_of_network_writes_from_raw_text(tmp_path: Path, kind: str) -
         [EXAMPLES / "harbour-bridge"], title="Harbour bridge", max_words=12
     )
     assert again.text == summary.text
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_draft_knows_what_was_looked_at(tmp_path: Path, kind: str) -> None:
+    """A column per paragraph, the title and what a flat network had no room for left out."""
+    from hiersum.data.example import build_example
+    from hiersum.text.documents import read_documents
+
+    config = load_config(None, ["data.max_source_tokens=150"])
+    system = AbstractiveSystem.load(make_folder(kind, tmp_path))
+    documents, _ = read_documents([EXAMPLES / "harbour-bridge"], config.data)
+    cluster = Cluster("Harbour bridge", tuple(documents))
+    example, read = build_example(cluster, system.input_form(config), SimilarityRanker(), config)
+    stages: list[str] = []
+    [draft] = system.write(
+        [example], [[p.text for p in read]], SHORT.decoding, 12, lambda p: stages.append(p.stage)
+    )
+    mass = draft.trail.mass
+    assert mass.shape == (len(draft.trail.letters), len(read))
+    num_read = sum(map(bool, example.paragraph_ids)) - (example.documents[0] == -1)
+    assert (mass.sum(axis=0) > 0).sum() == num_read
+    assert mass.sum(axis=1).max() <= 1 + 1e-5
+    assert draft.trail.by_sentence(draft.sentences).shape == (len(draft.sentences), len(read))
+    assert list(dict.fromkeys(stages)) == ["encoding", "writing"]
+
+
+def test_a_network_that_writes_nothing_gives_an_empty_summary(tmp_path: Path) -> None:
+    folder = make_folder("paper ht", tmp_path)
+    network = from_pretrained(folder).requires_grad_(False)
+    tokenizer = Tokenizer.load(folder / "tokenizer.model", "paper")
+    network.output.bias[tokenizer.end_id] += 1e4  # type: ignore[union-attr, index]
+    system = AbstractiveSystem("silent", network, tokenizer)
+    summary = Summarizer(config=SHORT, model=system).summarize([EXAMPLES / "harbour-bridge"])
+    assert (summary.text, summary.sentences, summary.dropped) == ("", (), ())
+
+
+def test_strict_drops_what_random_weights_made_up(tmp_path: Path) -> None:
+    summarizer = Summarizer.from_pretrained(make_folder("paper ht", tmp_path), config=SHORT)
+    free = summarizer.summarize([EXAMPLES / "harbour-bridge"])
+    strict = summarizer.summarize([EXAMPLES / "harbour-bridge"], strict=True)
+    assert (strict.sentences, strict.text) == ((), "")
+    assert [s.text for s in strict.dropped] == [s.text for s in free.sentences]
+    assert strict.uncited == list(range(5))
 
 
 def test_eight_bit_weights_are_a_setting(tmp_path: Path) -> None:
@@ -269,3 +313,37 @@ def test_a_folder_whose_parts_do_not_fit_is_refused(tmp_path: Path) -> None:
     (folder / "tokenizer.model").unlink()
     with pytest.raises(CheckpointError, match=r"has no tokenizer\.model, so it cannot read text"):
         AbstractiveSystem.load(folder)
+
+
+@pytest.mark.parametrize(
+    "kind", ["paper ht", "paper ht with a graph", "hiersumm ht", "paper ft", "paper tdmca"]
+)
+def test_attention_between_paragraphs_is_kept_when_asked_for(tmp_path: Path, kind: str) -> None:
+    """By layer and head; the paper's form reads the title as a paragraph before them."""
+    summarizer = Summarizer.from_pretrained(make_folder(kind, tmp_path), config=SHORT)
+    bridge = [EXAMPLES / "harbour-bridge"]
+    assert (
+        summarizer.summarize(
+            bridge, title="Bridge", system="lexrank", with_attention=True
+        ).attention
+        == ()
+    )
+    assert summarizer.summarize(bridge, title="Bridge").attention == ()
+    summary = summarizer.summarize(bridge, title="Bridge", with_attention=True)
+    if kind.split()[1] != "ht":
+        assert summary.attention == ()
+        return
+    size = len(summary.paragraphs) + kind.startswith("paper")
+    ((heads),) = summary.attention
+    assert len(heads) == 4
+    for head in heads:
+        assert [len(row) for row in head] == [size] * size
+        assert [sum(row) for row in head] == pytest.approx([1.0] * size, abs=1e-5)
+
+
+def test_a_paragraph_without_tokens_has_no_attention(tmp_path: Path) -> None:
+    system = AbstractiveSystem.load(make_folder("paper ht", tmp_path))
+    example = Example("", "", ((5, 6), (), (7,)), (0, 0, 0), (0, 1, 2), (1.0, 0.5, 0.2))
+    for head in system.paragraph_attention(example)[0]:
+        assert [sum(row) for row in head] == pytest.approx([1, 0, 1])
+        assert [row[1] for row in head] == [0, 0, 0]

@@ -30,9 +30,11 @@ ALLOWED: dict[str, set[str]] = {
     "data": FLOOR | {"text", "ranking", "graphs", "model"},
     "baselines": FLOOR | {"text", "ranking", "graphs"},
     "attribution": FLOOR | {"text"},
-    "abstractive": FLOOR | {"text", "data", "model", "decoding"},
+    "abstractive": FLOOR | {"text", "data", "model", "decoding", "attribution"},
+    "request": FLOOR | {"text"},
     "pipeline": FLOOR
     | {
+        "request",
         "text",
         "ranking",
         "graphs",
@@ -47,7 +49,8 @@ ALLOWED: dict[str, set[str]] = {
     "evaluation": FLOOR | {"text", "data"},
     "humaneval": FLOOR | {"text", "data", "evaluation"},
     "building": FLOOR | {"text", "ranking", "data"},
-    "serving": FLOOR | {"pipeline"},
+    "reporting": FLOOR | {"text", "graphs", "data"},
+    "serving": FLOOR | {"data", "request", "pipeline", "reporting"},
     "presentation": FLOOR | {"text"},
 }
 DOORS = {"cli", "commands", "reproduction", "__init__", "__main__"}  # they may import any room

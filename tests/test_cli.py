@@ -61,10 +61,35 @@ def test_json_is_one_result_line() -> None:
     completed = run("summarize", BRIDGE, "--json", "--max-words", 50, "--system", "lead")
     record = json.loads(completed.stdout)
     assert list(record) == [
-        "id", "title", "summary", "sentences", "documents", "unread", "system", "model", "seconds"
+        "id", "title", "summary", "sentences", "dropped", "documents", "uncited", "unread", "system",
+        "model", "seconds",
     ]  # fmt: skip
     assert record["system"] == "lead"
     assert 0 < count_words(record["summary"]) <= 50
+    assert all(sentence["sources"] for sentence in record["sentences"])
+
+
+def test_sources_that_differ_are_pointed_out(write: Write, tmp_path: Path) -> None:
+    span = "The harbour bridge was built in 1931 and has a main span of {} metres, engineers say."
+    write("d/a.txt", span.format(486))
+    write("d/b.txt", span.format(468) + " " + PROSE)
+    completed = run("summarize", tmp_path / "d", "--max-words", 20)
+    assert "Sources differ: 4" in completed.stdout
+    record = json.loads(run("summarize", tmp_path / "d", "--max-words", 20, "--json").stdout)
+    (conflict,) = record["sentences"][0]["conflicts"]
+    assert {conflict["text"], conflict["other"]} == {"486", "468"}
+
+
+def test_strict_leaves_out_what_has_no_source() -> None:
+    """The paper's Lead begins with the title, which is no sentence of any document."""
+    paper = ("summarize", BRIDGE, "--title", "Zeppelin", "--system", "lead", "--set",
+             "extractive.style=paper", "--max-words", 30)  # fmt: skip
+    assert json.loads(run(*paper, "--json").stdout)["summary"].startswith("Zeppelin ")
+    completed = run(*paper, "--strict", "--json")
+    record = json.loads(completed.stdout)
+    assert "Zeppelin" not in record["summary"]
+    assert [sentence["text"] for sentence in record["dropped"]] == ["Zeppelin"]
+    assert "note: left out, because no source supports it: Zeppelin" in completed.stderr
     assert all(sentence["sources"] for sentence in record["sentences"])
 
 

@@ -21,6 +21,7 @@ import hiersum
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
 SET_UP = ("make ", "python3 -m venv", "env/bin/")
+SERVED = ("hiersum serve", "curl ")  # run together, at a port of their own
 BLOCK = re.compile(r"```(console|python)\n(.*?)```", re.S)
 
 
@@ -40,7 +41,7 @@ EVERYDAY = [
     pytest.param(command, output, id=f"{page.name}: {command[:60]}")
     for page in PAGES
     for command, output in commands(page)
-    if not command.startswith(SET_UP)
+    if not command.startswith((*SET_UP, *SERVED))
 ]
 
 
@@ -60,6 +61,42 @@ def test_every_documented_command_runs(command: str, output: str, tmp_path: Path
     assert completed.returncode == 0, completed.stderr
     if output:
         assert completed.stdout == output
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(c.startswith(SERVED) for c, _ in commands(page))]
+)
+def test_every_documented_request_is_answered(page: Path) -> None:
+    """The page's first server is started, and its requests are sent to it."""
+    served = [command for command, _ in commands(page) if command.startswith(SERVED)]
+    assert served[0].startswith("hiersum serve")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "hiersum", *served[0].split()[1:], "--port", "0"],
+        cwd=REPOSITORY,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert server.stderr is not None
+        url = next(line for line in server.stderr if " at http" in line).split(" at ")[1].strip()
+        for command in served[1:]:
+            answered = subprocess.run(
+                command.replace("curl ", "curl --fail --noproxy '*' ").replace(
+                    "http://127.0.0.1:8000", url
+                ),
+                shell=True,
+                cwd=REPOSITORY,
+                capture_output=True,
+                text=True,
+                timeout=120,
+            )
+            assert answered.returncode == 0, answered.stderr
+            assert answered.stdout
+            assert "event: error" not in answered.stdout
+    finally:
+        server.terminate()
+        assert server.wait(timeout=60) == 0
+        server.stderr.close()  # type: ignore[union-attr]
 
 
 PYTHON = [

@@ -48,6 +48,30 @@ def test_a_url_is_remembered_by_the_paragraphs() -> None:
     assert urls == {"https://observer.example/bridge-lane"}
 
 
+def test_documents_that_contributed_nothing_are_listed() -> None:
+    summary = Summarizer().summarize([EXAMPLES / "harbour-bridge"], max_words=30)
+    cited = {source.document for sentence in summary.sentences for source in sentence.sources}
+    assert summary.uncited == sorted(set(range(5)) - cited)
+    assert summary.uncited
+
+
+def test_sentences_of_the_sources_have_no_unsupported_facts() -> None:
+    """Whatever is taken word for word is supported, so that strict changes nothing."""
+    for system in ("lexrank", "lead"):
+        summary = Summarizer().summarize([EXAMPLES / "harbour-bridge"], system=system)
+        assert all(sentence.is_supported for sentence in summary.sentences)
+        strict = Summarizer().summarize([EXAMPLES / "harbour-bridge"], system=system, strict=True)
+        assert (strict.text, strict.dropped) == (summary.text, ())
+
+
+def test_progress_is_told_for_each_cluster() -> None:
+    clusters = [Cluster(title, (Document(ENGLISH),), id=title) for title in "ab"]
+    told: list[tuple[int, str]] = []
+    list(Summarizer().summarize_each(clusters, watch=lambda n, p: told.append((n, p.stage))))
+    stages = ["reading", "writing", "sourcing"]
+    assert told == [(number, stage) for number in (0, 1) for stage in stages]
+
+
 def test_many_clusters_are_summarised_in_order() -> None:
     clusters = [Cluster(title, (Document(ENGLISH),), id=title) for title in "abc"]
     assert [s.id for s in Summarizer().summarize_many(clusters)] == ["a", "b", "c"]
@@ -209,3 +233,14 @@ def test_a_focus_without_a_word_of_the_documents_is_said(caplog: pytest.LogCaptu
     assert caplog.text == ""
     Summarizer().summarize([ENGLISH], focus="zeppelin")
     assert "no document has a word of the focus 'zeppelin', so it changes nothing" in caplog.text
+
+
+def test_a_summary_knows_what_the_ranker_gave_its_paragraphs() -> None:
+    summarizer = Summarizer()
+    summary = summarizer.summarize([EXAMPLES / "harbour-bridge"], title="Harbour bridge")
+    in_reading_order = sorted(summary.paragraphs, key=lambda p: (p.document, p.position))
+    scores = dict(
+        zip(in_reading_order, summarizer.ranker.scores("Harbour bridge", in_reading_order))
+    )
+    assert list(summary.scores) == [scores[paragraph] for paragraph in summary.paragraphs]
+    assert list(summary.scores) == sorted(summary.scores, reverse=True)

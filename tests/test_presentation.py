@@ -7,7 +7,16 @@ import io
 from rich.console import Console
 
 from hiersum.presentation import number_sources, print_summary
-from hiersum.types import Document, Place, Source, Summary, SummarySentence
+from hiersum.types import (
+    Conflict,
+    Document,
+    Place,
+    Source,
+    Summary,
+    SummarySentence,
+    Unread,
+    UnsupportedSpan,
+)
 
 DOCUMENTS = tuple(
     Document(f"Heading\nParagraph {n} is about [bold]bridges[/].", f"{n}.txt") for n in range(9)
@@ -17,12 +26,36 @@ DOCUMENTS = tuple(
 def make_summary(num_sources: int) -> Summary:
     first = tuple(Source(n, 1, 1.0) for n in range(num_sources))
     sentences = (SummarySentence("One.", first), SummarySentence("Two.", (Source(8, 0, 0.5),)))
-    return Summary(sentences=sentences, documents=DOCUMENTS, paragraphs=(), title="Title")
+    unread = tuple(
+        Unread(d.name, "too long", n) for n, d in enumerate(DOCUMENTS[num_sources:8], num_sources)
+    )
+    return Summary(
+        sentences=sentences, documents=DOCUMENTS, paragraphs=(), title="Title", unread=unread
+    )
 
 
-def shown(summary: Summary, *, terminal: bool, width: int = 80) -> str:
+def doubtful_summary() -> Summary:
+    text = "Anna built 486 bridges."
+    sentence = SummarySentence(
+        text,
+        (Source(0, 1, 0.9),),
+        (UnsupportedSpan("Anna", 0, 4, "name"), UnsupportedSpan("486", 11, 14, "number")),
+        (
+            Conflict("486", 11, 14, "number", "468", 2, 1),
+            Conflict("486", 11, 14, "number", "4", 0, 1),
+        ),
+    )
+    return Summary(sentences=(sentence,), documents=DOCUMENTS[:4], paragraphs=())
+
+
+def shown(summary: Summary, *, terminal: bool, width: int = 80, colours: bool = False) -> str:
     file = io.StringIO()
-    console = Console(file=file, force_terminal=terminal, width=width, color_system=None)
+    console = Console(
+        file=file,
+        force_terminal=terminal,
+        width=width,
+        color_system="standard" if colours else None,
+    )
     print_summary(summary, console, max_paragraph_words=160)
     return file.getvalue()
 
@@ -53,3 +86,38 @@ def test_many_copies_of_a_paragraph_are_counted_and_not_listed() -> None:
 
 def test_sources_are_numbered_in_the_order_of_their_first_mention() -> None:
     assert number_sources(make_summary(2)) == {Place(0, 1): 1, Place(1, 1): 2, Place(8, 0): 3}
+
+
+def test_doubts_are_marked_and_explained_where_there_are_no_colours() -> None:
+    assert shown(doubtful_summary(), terminal=False).splitlines() == [
+        "Anna \u2039?\u203a built 486 \u2039?\u203a bridges. [1]",
+        "",
+        "[1] 0.txt, paragraph 2: Paragraph 0 is about [bold]bridges[/].",
+        "",
+        "\u2039?\u203a: a name, number or date that no source has.",
+        "Sources differ: 486 here, 468 in 2.txt, paragraph 2",
+        "Sources differ: 486 here, 4 in [1]",
+        "Nothing was taken from: 1.txt, 2.txt, 3.txt",
+    ]
+
+
+def test_doubts_are_red_on_a_terminal() -> None:
+    text = shown(doubtful_summary(), terminal=True, colours=True)
+    assert "\x1b[1;4;31mAnna\x1b[0m built \x1b[1;4;31m486\x1b[0m bridges." in text
+    assert "\x1b[1;4;31mRed\x1b[0m: a name, number or date that no source has." in text
+    assert "\u2039?\u203a" not in text
+
+
+def test_documents_that_are_noted_as_unread_are_not_named_twice() -> None:
+    assert "Nothing was taken from" not in shown(make_summary(2), terminal=False)
+
+
+def test_a_summary_of_which_nothing_is_left_says_so() -> None:
+    dropped = (SummarySentence("Nobody said this."),)
+    summary = Summary(sentences=(), dropped=dropped, documents=DOCUMENTS, paragraphs=())
+    assert shown(summary, terminal=False).splitlines() == [
+        "Nothing is left of this summary, for no source supports any of its sentences."
+    ]
+    assert shown(Summary((), DOCUMENTS, ()), terminal=False).splitlines() == [
+        "The model wrote nothing about these documents; another --system may."
+    ]

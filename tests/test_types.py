@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from hiersum.types import (
+    Conflict,
     Document,
     Paragraph,
     Place,
@@ -40,15 +41,43 @@ def test_a_result_line_has_the_pinned_fields() -> None:
                 "text": "One.",
                 "sources": [{"document": 0, "paragraph": 3, "score": 0.91}],
                 "unsupported": [{"text": "One", "start": 0, "end": 3, "kind": "name"}],
+                "conflicts": [],
             },
-            {"text": "Two.", "sources": [], "unsupported": []},
+            {"text": "Two.", "sources": [], "unsupported": [], "conflicts": []},
         ],
+        "dropped": [],
         "documents": [{"name": "a.txt", "url": ""}],
+        "uncited": [],
         "unread": [{"name": "b.txt", "reason": "too long", "document": 1}],
         "system": "lexrank",
         "model": None,
         "seconds": 0.123,
     }
+
+
+def test_conflicts_dropped_sentences_and_uncited_documents_are_in_the_line() -> None:
+    conflict = Conflict("486", 8, 11, "number", "468", 1, 2)
+    summary = Summary(
+        sentences=(SummarySentence("It has 486 metres.", (Source(1, 0, 0.8),), (), (conflict,)),),
+        documents=(Document("a"), Document("b"), Document("c")),
+        paragraphs=(),
+        dropped=(SummarySentence("Nobody said this.", (Source(2, 0, 0.8),)),),
+    )
+    record = json.loads(json.dumps(summary.to_record()))
+    assert record["sentences"][0]["conflicts"] == [
+        {"text": "486", "start": 8, "end": 11, "kind": "number", "other": "468", "document": 1,
+         "paragraph": 2}
+    ]  # fmt: skip
+    assert record["dropped"][0]["text"] == "Nobody said this."
+    assert record["summary"] == "It has 486 metres."
+    assert record["uncited"] == [0, 2], "what only a dropped sentence cites is not cited"
+
+
+def test_a_sentence_is_supported_by_a_source_and_without_unsupported_facts() -> None:
+    source, span = Source(0, 0, 0.9), UnsupportedSpan("One", 0, 3, "name")
+    assert SummarySentence("One.", (source,)).is_supported
+    assert not SummarySentence("One.", (source,), (span,)).is_supported
+    assert not SummarySentence("One.").is_supported
 
 
 def test_a_paragraph_knows_all_its_places() -> None:

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
+from hiersum.attribution.attention import Trail, count_letters
 from hiersum.config import Config, ModelConfig, SearchConfig
 from hiersum.data.batches import collate
-from hiersum.data.example import InputForm
+from hiersum.data.example import TITLE_PLACE, InputForm
 from hiersum.decoding.beam import Hypothesis, beam_search
+from hiersum.decoding.constraints import Counted
 from hiersum.decoding.grounding import GroundedWords, Spelling, guarded_words
 from hiersum.decoding.preparation import prepare
 from hiersum.errors import CheckpointError
 from hiersum.model.checkpoint import TOKENIZER, fetch, from_pretrained
-from hiersum.model.network import Network
+from hiersum.model.network import EncoderDecoder, Network
 from hiersum.text.penn import from_penn, learn_casing, to_penn
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.support import Evidence
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
-from hiersum.types import Example
+from hiersum.types import Attention, Example, Progress
 
 _TOKENS_PER_WORD = 2  # room for a summary of the wanted words, however its words are split
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A summary as a network wrote it."""
+
+    sentences: list[str]
+    trail: Trail
+    """What it looked at meanwhile, over the paragraphs of its source, the title left out."""
 
 
 @dataclass(frozen=True)
@@ -80,23 +93,45 @@ class AbstractiveSystem:
         sources: Sequence[Sequence[str]],
         search: SearchConfig,
         max_words: int,
-    ) -> list[list[str]]:
-        """Return the sentences of a summary of each example, of at most `max_words` words.
+        watch: Callable[[Progress], None] | None = None,
+    ) -> list[Draft]:
+        """Return a summary of each example, of at most `max_words` words.
 
         Args:
             examples: the sources, ready to read; all are written in one batch.
             sources: the paragraphs of each as text; names take their capitals from there.
             search: beam size and the like.
             max_words: a cap; a last sentence that would go beyond is left out.
+            watch: is told how far the batch is.
         """
         max_length = min(search.max_length, _TOKENS_PER_WORD * max_words + 1)
         # A cap below the usual length asks for a short summary, not for one that is cut off.
         min_length = min(search.min_length, max_words)
         bounded = replace(search, max_length=max_length, min_length=min_length)
-        texts = self.write_texts(examples, bounded, sources)
+        written = self._search(examples, bounded, sources, watch, with_attention=True)
+        texts = [self._text(hypothesis) for hypothesis in written]
         if self.tokenizer.profile.is_penn:
             texts = [from_penn(text, learn_casing(of)) for text, of in zip(texts, sources)]
-        return [_whole_sentences(text, max_words) for text in texts]
+        return [
+            Draft(_whole_sentences(text, max_words), self._trail(hypothesis, example))
+            for text, hypothesis, example in zip(texts, written, examples)
+        ]
+
+    def paragraph_attention(self, example: Example) -> Attention:
+        """Return how paragraphs attend to each other; nothing for a network without global layers.
+
+        A paragraph that has no token takes no part: its weights are 0.
+        """
+        if not isinstance(self.network, EncoderDecoder):
+            return ()
+        batch = collate([replace(example, target_ids=None)])
+        attention = self.network.paragraph_attention(batch.to(self.network.device))
+        size = len(example.paragraph_ids)
+        return tuple(
+            tuple(_spread(weights, batch.ranks[0], size) for weights in heads)
+            for layers in attention
+            for heads in layers.tolist()
+        )
 
     def write_texts(
         self,
@@ -112,8 +147,21 @@ class AbstractiveSystem:
             sources: the paragraphs of each as text, as far as summaries may draw names and numbers
                 from them and are chosen by their support; what the examples hold if None.
         """
+        return [self._text(hypothesis) for hypothesis in self._search(examples, search, sources)]
+
+    def _search(
+        self,
+        examples: Sequence[Example],
+        search: SearchConfig,
+        sources: Sequence[Sequence[str]] | None,
+        watch: Callable[[Progress], None] | None = None,
+        *,
+        with_attention: bool = False,
+    ) -> list[Hypothesis]:
+        watch = watch or (lambda _: None)
         batch = collate([replace(example, target_ids=None) for example in examples])
         tokenizer = self.tokenizer
+        watch(Progress("encoding", 0, len(batch.source_R)))
         texts = self._source_texts(examples, sources)
         evidence = [Evidence.of(of_cluster) for of_cluster in texts]
 
@@ -132,10 +180,14 @@ class AbstractiveSystem:
                 *tokenizer.unwritable_ids,
                 *range(tokenizer.size, self.network.config.vocab_size),
             ],
-            constraints=[self._grounding(texts)] if search.grounded else [],
+            constraints=[
+                Counted(lambda done: watch(Progress("writing", done, search.max_length))),
+                *([self._grounding(texts)] if search.grounded else []),
+            ],
+            paragraph_lengths=batch.paragraph_lengths if with_attention else None,
             rerank=rerank if search.support_weight else None,
         )
-        return [self._text(of_cluster[0]) for of_cluster in hypotheses]
+        return [of_cluster[0] for of_cluster in hypotheses]
 
     def _source_texts(
         self, examples: Sequence[Example], sources: Sequence[Sequence[str]] | None
@@ -158,6 +210,18 @@ class AbstractiveSystem:
         end_id = self.tokenizer.end_id
         return self.tokenizer.decode(_until_end(hypothesis.token_ids, end_id))
 
+    def _trail(self, hypothesis: Hypothesis, example: Example) -> Trail:
+        """Say what each token looked at, and how far the text was with it."""
+        ids = _until_end(hypothesis.token_ids, self.tokenizer.end_id)
+        letters = [count_letters(self.tokenizer.decode(ids[: n + 1])) for n in range(len(ids))]
+        assert hypothesis.attention is not None
+        # A flat network may have had no room for the last paragraphs, so that they have no column.
+        read = [n for n, paragraph in enumerate(example.paragraph_ids) if paragraph]
+        mass = np.zeros((len(ids), len(example.paragraph_ids)))
+        if ids:  # a network may end at once
+            mass[:, read] = hypothesis.attention.tolist()[: len(ids)]
+        return Trail(letters, mass[:, int(example.documents[0] == TITLE_PLACE) :])
+
 
 def check_fit(tokenizer: Tokenizer, config: ModelConfig, path: Path) -> None:
     """Refuse a tokenizer whose pieces are not the network's.
@@ -175,6 +239,17 @@ def check_fit(tokenizer: Tokenizer, config: ModelConfig, path: Path) -> None:
         found, wanted = getattr(tokenizer, name), getattr(config, name)
         if found != wanted:
             raise CheckpointError(f"{path}: its {name} is {found}, but the network says {wanted}")
+
+
+def _spread(
+    weights: Sequence[Sequence[float]], ranks: Sequence[int], size: int
+) -> tuple[tuple[float, ...], ...]:
+    """Return a matrix over all paragraphs from one over those of these ranks."""
+    whole = [[0.0] * size for _ in range(size)]
+    for rank, row in zip(ranks, weights):
+        for other, weight in zip(ranks, row):
+            whole[rank][other] = weight
+    return tuple(map(tuple, whole))
 
 
 def _until_end(token_ids: Sequence[int], end_id: int) -> Sequence[int]:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from hiersum.attribution import attribute
+from hiersum.attribution.checking import check_facts
+from hiersum.attribution.sources import attribute
 from hiersum.baselines import SYSTEMS, Task, keep_exact_sources
 from hiersum.bundled import bundled_model, recommended_settings
 from hiersum.config import Config, load_config
@@ -19,30 +21,31 @@ from hiersum.errors import CheckpointError, InputError
 from hiersum.parallel import in_order
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker, best_first
+from hiersum.request import Options, Request, check_length
 from hiersum.text.documents import gather_documents
 from hiersum.text.encodings import clean_text
 from hiersum.text.languages import check_language
-from hiersum.text.paragraphs import read_paragraphs
-from hiersum.text.readable import choose_documents
-from hiersum.text.words import count_words, cut_words, split_stems
+from hiersum.text.paragraphs import PlacedTexts, read_paragraphs
+from hiersum.text.readable import choose_documents, find_passed_over, nothing_to_read
+from hiersum.text.words import count_words, cut_words
 from hiersum.types import (
+    Attention,
     Cluster,
     Document,
     Example,
     Paragraph,
+    Progress,
     Summary,
     SummarySentence,
     Unread,
 )
 
 if TYPE_CHECKING:  # torch is loaded only with a model
-    from hiersum.abstractive import AbstractiveSystem
+    from hiersum.abstractive import AbstractiveSystem, Draft
 
 logger = logging.getLogger(__name__)
 
-NEURAL_SYSTEMS = ("ht", "ft", "tdmca")
-_MAX_TITLE_CHARACTERS = 1_000
-_MAX_WORDS = 1_000_000
+Watch = Callable[[int, Progress], None]
 _WINDOW = 64  # clusters among which a network finds those of like length
 
 
@@ -55,15 +58,6 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class _Request:
-    """What is asked of every cluster alike."""
-
-    focus: str
-    max_words: int
-    system: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Reading:
     """A cluster that has been read and waits to be written about."""
 
@@ -71,6 +65,8 @@ class _Reading:
     left_out: tuple[Unread, ...]
     paragraphs: tuple[Paragraph, ...]
     """Those that are read, best first."""
+    scores: tuple[float, ...]
+    """What the ranker gave each of them."""
     task: Task | None
     """For an extractive system."""
     example: Example | None
@@ -151,6 +147,8 @@ class Summarizer:
         focus: str = "",
         max_words: int | None = None,
         system: str | None = None,
+        strict: bool = False,
+        with_attention: bool = False,
     ) -> Summary:
         """Summarise documents: texts, `Document`s, or paths of files and folders.
 
@@ -161,6 +159,8 @@ class Summarizer:
             max_words: a cap on the length; `decoding.max_words` if None.
             system: `lexrank`, `lead`, or the kind of the model (ht, ft, tdmca); by default the model
                 if there is one, else `lexrank`.
+            strict: leave out sentences that no source supports; `Summary.dropped` keeps them.
+            with_attention: also keep how paragraphs attend to each other, where a network writes.
 
         Raises:
             InputError: there is nothing to read, or an argument cannot be used.
@@ -168,24 +168,24 @@ class Summarizer:
         read, unread = gather_documents(documents, self.config.data)
         cluster = Cluster(title, tuple(read))
         return self.summarize_cluster(
-            cluster, focus=focus, max_words=max_words, system=system, unread=unread
+            cluster,
+            unread,
+            focus=focus,
+            max_words=max_words,
+            system=system,
+            strict=strict,
+            with_attention=with_attention,
         )
 
     def summarize_many(
-        self,
-        clusters: Iterable[Cluster],
-        *,
-        focus: str = "",
-        max_words: int | None = None,
-        system: str | None = None,
+        self, clusters: Iterable[Cluster], **options: Unpack[Options]
     ) -> Iterator[Summary]:
         """Summarise clusters, in order; a network writes those of like length together.
 
         Raises:
             InputError: an argument cannot be used, or a cluster cannot be read.
         """
-        outcomes = self.summarize_each(clusters, focus=focus, max_words=max_words, system=system)
-        for outcome in in_order(outcomes):
+        for outcome in in_order(self.summarize_each(clusters, **options)):
             if isinstance(outcome, Failure):
                 raise outcome.error
             yield outcome
@@ -193,12 +193,15 @@ class Summarizer:
     def summarize_each(
         self,
         clusters: Iterable[Cluster],
-        *,
-        focus: str = "",
-        max_words: int | None = None,
-        system: str | None = None,
+        watch: Watch | None = None,
+        **options: Unpack[Options],
     ) -> Iterator[tuple[int, Summary | Failure]]:
         """Summarise clusters, and go on where one cannot be read.
+
+        Args:
+            clusters: what to read.
+            watch: is told the number of a cluster and how far it is, as often as that changes.
+            options: see `summarize`.
 
         Yields:
             The number of each cluster, from 0, and what came of it, as soon as it is there; `in_order`
@@ -207,37 +210,34 @@ class Summarizer:
         Raises:
             InputError: an argument cannot be used.
         """
-        request = self._request(focus, max_words, system)
+        request = self.request(**options)
         numbered = enumerate(clusters)
         window_size = 1 if request.system in SYSTEMS else _WINDOW
         while window := list(islice(numbered, window_size)):
-            yield from self._summarize_window(window, request)
+            yield from self._summarize_window(window, request, watch or (lambda *_: None))
 
     def summarize_cluster(
-        self,
-        cluster: Cluster,
-        *,
-        focus: str = "",
-        max_words: int | None = None,
-        system: str | None = None,
-        unread: Sequence[Unread] = (),
+        self, cluster: Cluster, unread: Sequence[Unread] = (), **options: Unpack[Options]
     ) -> Summary:
         """Summarise one cluster; see `summarize`.
 
         Args:
+            cluster: what to read.
             unread: what was already left out when the documents were read.
+            options: see `summarize`.
         """
-        request = self._request(focus, max_words, system)
-        ((_, outcome),) = self._summarize_window([(0, cluster)], request)
+        request = self.request(**options)
+        ((_, outcome),) = self._summarize_window([(0, cluster)], request, lambda *_: None)
         if isinstance(outcome, Failure):
             raise outcome.error
         return replace(outcome, unread=(*unread, *outcome.unread))
 
     def _summarize_window(
-        self, window: Sequence[tuple[int, Cluster]], request: _Request
+        self, window: Sequence[tuple[int, Cluster]], request: Request, watch: Watch
     ) -> Iterator[tuple[int, Summary | Failure]]:
         readings = []
         for number, cluster in window:
+            watch(number, Progress("reading", 0, len(cluster.documents)))
             try:
                 readings.append((number, self._begin(cluster, request)))
             except InputError as error:
@@ -245,35 +245,37 @@ class Summarizer:
         for chosen in self._batches([reading for _, reading in readings]):
             start = time.perf_counter()
             batch = [readings[index] for index in chosen]
-            written = self._write([reading for _, reading in batch], request)
+            watch_batch = partial(_tell_all, watch, [number for number, _ in batch])
+            written = self._write([reading for _, reading in batch], request, watch_batch)
             seconds = (time.perf_counter() - start) / len(batch)
             for (number, reading), sentences in zip(batch, written):
                 yield number, self._finish(reading, request, sentences, seconds)
 
-    def _begin(self, cluster: Cluster, request: _Request) -> _Reading:
+    def _begin(self, cluster: Cluster, request: Request) -> _Reading:
         """Read a cluster as far as its system needs it, up to the writing."""
         start = time.perf_counter()
         title = clean_text(cluster.title or "").strip()
-        _check_length("title", title)
+        check_length("title", title)
         if not cluster.documents:
             raise InputError("there are no documents to summarise; give at least one")
         documents, left_out = choose_documents(cluster.documents, self.config.data)
         readable = replace(cluster, title=title, documents=tuple(documents))
         if not any(count_words(document.text) for document in documents):
-            raise InputError(_nothing_to_read(left_out))
+            raise InputError(nothing_to_read(left_out))
         query = f"{title} {request.focus}".strip()
         task, example = None, None
         if request.system in SYSTEMS:
-            task = self._task(readable, query, request)
+            task, scores = self._task(readable, query, request)
             read = tuple(task.paragraphs[index] for index in task.ranking)
         else:
             example, read = self._example(readable, query)
-        if request.focus and not _shares_a_word(request.focus, read):
+            scores = example.scores[-len(read) :]  # a title that is read comes before them
+        if request.focus and not request.finds_focus_in(paragraph.text for paragraph in read):
             logger.warning(
                 "no document has a word of the focus %r, so it changes nothing", request.focus
             )
         seconds = time.perf_counter() - start
-        return _Reading(readable, tuple(left_out), read, task, example, seconds)
+        return _Reading(readable, tuple(left_out), read, scores, task, example, seconds)
 
     def _batches(self, readings: Sequence[_Reading]) -> list[list[int]]:
         """Say which clusters are written together: of a network's, those of like length."""
@@ -283,30 +285,53 @@ class Summarizer:
         return bucket_examples(examples, self.config.decoding.batch_tokens)
 
     def _write(
-        self, readings: Sequence[_Reading], request: _Request
+        self,
+        readings: Sequence[_Reading],
+        request: Request,
+        watch: Callable[[Progress], None],
     ) -> list[list[SummarySentence]]:
+        """Write about clusters, and say where each sentence comes from."""
         if request.system in SYSTEMS:
-            return [self._extract(reading, request.system) for reading in readings]
+            watch(Progress("writing", 0, None))
+            sentences = [self._extract(reading, request.system) for reading in readings]
+            watch(Progress("sourcing", 0, len(readings)))
+            return sentences
         assert self.model is not None
-        written = self.model.write(
+        drafts = self.model.write(
             [reading.example for reading in readings if reading.example is not None],
             [[paragraph.text for paragraph in reading.paragraphs] for reading in readings],
             self.config.decoding,
             request.max_words,
+            watch,
         )
-        return [attribute(texts, reading.paragraphs) for texts, reading in zip(written, readings)]
+        watch(Progress("sourcing", 0, len(readings)))
+        return [self._attribute(draft, reading) for draft, reading in zip(drafts, readings)]
+
+    def _attribute(self, draft: Draft, reading: _Reading) -> list[SummarySentence]:
+        """Name the sources of a network's sentences by their words and by what it looked at."""
+        texts = PlacedTexts(reading.cluster.documents, self.config.data.max_paragraph_words)
+        attention = draft.trail.by_sentence(draft.sentences)
+        return attribute(draft.sentences, reading.paragraphs, text_at=texts.at, attention=attention)
 
     def _finish(
         self,
         reading: _Reading,
-        request: _Request,
+        request: Request,
         sentences: Sequence[SummarySentence],
         seconds: float,
     ) -> Summary:
         documents = reading.cluster.documents
-        passed_over = _passed_over(documents, reading.paragraphs, reading.left_out)
+        passed_over = find_passed_over(documents, reading.paragraphs, reading.left_out)
+        start = time.perf_counter()
+        within = _within(sentences, request.max_words)
+        checked = check_facts(within, reading.cluster, reading.paragraphs)
+        kept = [s for s in checked if s.is_supported or not request.strict]
+        attention: Attention = ()
+        if request.with_attention and self.model is not None and reading.example is not None:
+            attention = self.model.paragraph_attention(reading.example)
         return Summary(
-            sentences=tuple(_within(sentences, request.max_words)),
+            sentences=tuple(kept),
+            dropped=tuple(s for s in checked if s not in kept),
             documents=documents,
             paragraphs=reading.paragraphs,
             title=reading.cluster.title,
@@ -314,17 +339,22 @@ class Summarizer:
             unread=(*reading.left_out, *passed_over),
             system=request.system,
             model=None if self.model is None or request.system in SYSTEMS else self.model.name,
-            seconds=reading.seconds + seconds,
+            seconds=reading.seconds + seconds + time.perf_counter() - start,
+            scores=reading.scores,
+            attention=attention,
         )
 
-    def _task(self, cluster: Cluster, query: str, request: _Request) -> Task:
-        """Rank the paragraphs that an extractive system chooses from."""
+    def _task(
+        self, cluster: Cluster, query: str, request: Request
+    ) -> tuple[Task, tuple[float, ...]]:
+        """Rank the paragraphs that an extractive system chooses from; also return their scores."""
         paragraphs = read_paragraphs(
             cluster.documents, self.config.data, keep_all=cluster.graph is not None
         )
-        ranking = best_first(self.ranker.scores(query, paragraphs))
-        ranking = ranking[: self.config.ranker.max_paragraphs]
-        return Task(cluster.title, request.focus, paragraphs, ranking, request.max_words)
+        scores = self.ranker.scores(query, paragraphs)
+        ranking = best_first(scores)[: self.config.ranker.max_paragraphs]
+        task = Task(cluster.title, request.focus, paragraphs, ranking, request.max_words)
+        return task, tuple(scores[index] for index in ranking)
 
     def _example(self, cluster: Cluster, query: str) -> tuple[Example, tuple[Paragraph, ...]]:
         """Prepare a cluster for the network."""
@@ -342,55 +372,22 @@ class Summarizer:
             sentences, reading.cluster.documents, self.config.data.max_paragraph_words
         )
 
-    def _request(self, focus: str, max_words: int | None, system: str | None) -> _Request:
-        """Check what is asked of every cluster alike."""
-        max_words = self.config.decoding.max_words if max_words is None else max_words
-        system = system or self.systems[0]
-        focus = clean_text(focus or "").strip()
-        if system in NEURAL_SYSTEMS and system not in self.systems:
-            raise InputError(f"system {system!r} needs a model of its kind; name one with --model")
-        if system not in self.systems:
-            raise InputError(f"system {system!r} is unknown; known: {', '.join(self.systems)}")
-        if not isinstance(max_words, int) or not 1 <= max_words <= _MAX_WORDS:
-            raise InputError(
-                f"max-words must be a number from 1 to {_MAX_WORDS:,}, got {max_words!r}"
-            )
-        _check_length("focus", focus)
-        return _Request(focus, max_words, system)
-
-
-def _check_length(name: str, value: str) -> None:
-    if len(value) > _MAX_TITLE_CHARACTERS:
-        raise InputError(
-            f"the {name} has {len(value):,} characters; at most {_MAX_TITLE_CHARACTERS:,} "
-            "are allowed"
+    def request(self, **options: Unpack[Options]) -> Request:
+        """Check what is asked of every cluster alike; see `summarize`."""
+        max_words = options.get("max_words")
+        return Request.checked(
+            options.get("focus", ""),
+            self.config.decoding.max_words if max_words is None else max_words,
+            options.get("system") or self.systems[0],
+            strict=options.get("strict", False),
+            with_attention=options.get("with_attention", False),
+            systems=self.systems,
         )
 
 
-def _passed_over(
-    documents: Sequence[Document], paragraphs: Iterable[Paragraph], unread: Sequence[Unread]
-) -> list[Unread]:
-    """Name documents of which no paragraph was read."""
-    known = {part.document for part in unread}
-    known |= {place.document for paragraph in paragraphs for place in paragraph.places}
-    return [
-        Unread(
-            document.name or f"document {number + 1}", "none of its paragraphs was needed", number
-        )
-        for number, document in enumerate(documents)
-        if number not in known
-    ]
-
-
-def _shares_a_word(focus: str, paragraphs: Iterable[Paragraph]) -> bool:
-    stems = set(split_stems(focus))
-    return any(not stems.isdisjoint(split_stems(paragraph.text)) for paragraph in paragraphs)
-
-
-def _nothing_to_read(unread: Sequence[Unread]) -> str:
-    if unread:
-        return f"no document could be read; the first, {unread[0].name}: {unread[0].reason}"
-    return "there is no text in the documents"
+def _tell_all(watch: Watch, numbers: Sequence[int], progress: Progress) -> None:
+    for number in numbers:
+        watch(number, progress)
 
 
 def _within(sentences: Iterable[SummarySentence], max_words: int) -> Iterator[SummarySentence]:

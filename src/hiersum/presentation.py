@@ -1,4 +1,7 @@
-"""How a summary looks on a terminal: the text with [1] marks, then the sources they stand for."""
+"""How a summary looks on a terminal: the text with [1] marks, the sources they stand for, and doubts.
+
+A name, number or date that no source has is red where there are colours, and marked where there are none.
+"""
 
 from __future__ import annotations
 
@@ -14,36 +17,85 @@ from hiersum.types import Document, Place, Summary, SummarySentence
 
 _EXCERPT_WORDS = 12
 _MAX_MARKS = 4
+_MAX_NAMES = 10
+_DOUBTFUL = "bold underline red"
+_MARK = "\u2039?\u203a"
+_NOTHING_WRITTEN = "The model wrote nothing about these documents; another --system may."
+_NOTHING_LEFT = "Nothing is left of this summary, for no source supports any of its sentences."
 
 
 def print_summary(summary: Summary, console: Console, *, max_paragraph_words: int) -> None:
     """Print a summary and its sources; wrapped on a terminal, a line per thing in a pipe."""
+    soft_wrap = not console.is_terminal
     if summary.title:
-        console.print(Text(summary.title, style="bold"), soft_wrap=not console.is_terminal)
+        console.print(Text(summary.title, style="bold"), soft_wrap=soft_wrap)
+    if not summary.sentences:
+        console.print(
+            Text(_NOTHING_LEFT if summary.dropped else _NOTHING_WRITTEN), soft_wrap=soft_wrap
+        )
+        return
     numbers = number_sources(summary)
-    console.print(_marked_text(summary, numbers), soft_wrap=not console.is_terminal)
+    has_colour = console.color_system is not None
+    console.print(_marked_text(summary, numbers, has_colour=has_colour), soft_wrap=soft_wrap)
     console.print()
     sources = _source_lines(summary, numbers, max_paragraph_words)
-    if not console.is_terminal:
+    if console.is_terminal:
+        table = Table.grid(padding=(0, 1))  # further lines of a source are indented
+        for mark, line in sources:
+            table.add_row(mark, line)
+        console.print(table)
+    else:
         for mark, line in sources:
             console.print(Text.assemble(mark, " ", line), soft_wrap=True)
-        return
-    table = Table.grid(padding=(0, 1))  # further lines of a source are indented
-    for mark, line in sources:
-        table.add_row(mark, line)
-    console.print(table)
+    for number, doubt in enumerate(_doubts(summary, numbers, has_colour=has_colour)):
+        console.print(*([] if number else [Text()]), doubt, sep="\n", soft_wrap=soft_wrap)
 
 
-def _marked_text(summary: Summary, numbers: Mapping[Place, int]) -> Text:
+def _marked_text(summary: Summary, numbers: Mapping[Place, int], *, has_colour: bool) -> Text:
     body = Text()
     for sentence in summary.sentences:
         body.append(" " if body else "")
-        body.append(sentence.text)
+        body.append_text(_with_doubts(sentence, has_colour=has_colour))
         for place in _shown_places(sentence):
             body.append(f" [{numbers[place]}]", style="cyan")
         if (num_more := len(sentence.sources) - _MAX_MARKS) > 0:
             body.append(f" (and {num_more} more)", style="dim")
     return body
+
+
+def _with_doubts(sentence: SummarySentence, *, has_colour: bool) -> Text:
+    """Show where a sentence says what no source has."""
+    text = Text()
+    end = 0
+    for span in sentence.unsupported:
+        text.append(sentence.text[end : span.start])
+        text.append(sentence.text[span.start : span.end], style=_DOUBTFUL)
+        if not has_colour:
+            text.append(f" {_MARK}")
+        end = span.end
+    text.append(sentence.text[end:])
+    return text
+
+
+def _doubts(summary: Summary, numbers: Mapping[Place, int], *, has_colour: bool) -> Iterator[Text]:
+    """Yield what a reader should know before believing: what is unsupported, contradicted, unused."""
+    if any(sentence.unsupported for sentence in summary.sentences):
+        mark = ("Red", _DOUBTFUL) if has_colour else _MARK
+        yield Text.assemble(mark, ": a name, number or date that no source has.")
+    differing = [conflict for sentence in summary.sentences for conflict in sentence.conflicts]
+    for conflict in differing:
+        where = Place(conflict.document, conflict.paragraph)
+        name = _document_name(summary.documents[where.document], where.document)
+        cited = (
+            f"[{numbers[where]}]" if where in numbers else f"{name}, paragraph {where.position + 1}"
+        )
+        here, there = (conflict.text, "bold"), (conflict.other, "bold")
+        yield Text.assemble("Sources differ: ", here, " here, ", there, f" in {cited}")
+    noted = {unread.document for unread in summary.unread}
+    names = [_document_name(summary.documents[n], n) for n in summary.uncited if n not in noted]
+    if names:
+        more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+        yield Text(f"Nothing was taken from: {', '.join(names[:_MAX_NAMES])}{more}", style="dim")
 
 
 def _source_lines(

@@ -6,8 +6,8 @@ Everything here is frozen and plain Python; no tensor and no file is known to it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,11 +80,12 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A paragraph that supports a sentence, and how strongly (0 to 1)."""
+    """A paragraph that supports a sentence."""
 
     document: int
     paragraph: int
     score: float
+    """How likely it is that the sentence comes from there, 0 to 1; 1 for a sentence it holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +99,41 @@ class UnsupportedSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class Conflict:
+    """A number or date of a summary sentence for which a source has another."""
+
+    text: str
+    start: int
+    end: int
+    kind: str
+    other: str
+    """What stands there instead."""
+    document: int
+    paragraph: int
+
+
+@dataclass(frozen=True, slots=True)
 class SummarySentence:
     """A sentence of a summary and where it comes from."""
 
     text: str
     sources: tuple[Source, ...] = ()
     unsupported: tuple[UnsupportedSpan, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+
+    @property
+    def is_supported(self) -> bool:
+        """Does it have a source, and no fact that stands in none?"""
+        return bool(self.sources) and not self.unsupported
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the sentence as a result line holds it."""
+        return {
+            "text": self.text,
+            "sources": [asdict(source) for source in self.sources],
+            "unsupported": [asdict(span) for span in self.unsupported],
+            "conflicts": [asdict(conflict) for conflict in self.conflicts],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +144,18 @@ class Unread:
     reason: str
     document: int | None = None
     """The document's index, or None where the file could not be read at all."""
+
+
+class Progress(NamedTuple):
+    """How far a summary is."""
+
+    stage: Literal["queued", "reading", "encoding", "writing", "sourcing"]
+    done: int = 0
+    total: int | None = None
+
+
+Attention = tuple[tuple[tuple[tuple[float, ...], ...], ...], ...]
+"""Weights by layer, head, paragraph and the paragraph that it attends to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +169,27 @@ class Summary:
     title: str = ""
     id: str = ""
     unread: tuple[Unread, ...] = ()
+    dropped: tuple[SummarySentence, ...] = ()
+    """Sentences that were left out because no source supports them."""
     system: str = ""
     model: str | None = None
     seconds: float = 0.0
+    scores: tuple[float, ...] = field(default=(), repr=False)
+    """What the ranker gave each of `paragraphs`."""
+    attention: Attention = field(default=(), repr=False)
+    """How `paragraphs` attend to each other, where a network with global layers wrote and it was
+    asked for; where such a network reads the title as a paragraph, it is the first."""
 
     @property
     def text(self) -> str:
         """The summary as one line of running text."""
         return " ".join(sentence.text for sentence in self.sentences)
+
+    @property
+    def uncited(self) -> list[int]:
+        """The documents that no sentence comes from, read or not."""
+        cited = {source.document for sentence in self.sentences for source in sentence.sources}
+        return [number for number in range(len(self.documents)) if number not in cited]
 
     def to_record(self) -> dict[str, Any]:
         """Return the result line that files and HTTP answers hold (see docs/formats.md)."""
@@ -142,24 +197,11 @@ class Summary:
             "id": self.id,
             "title": self.title,
             "summary": self.text,
-            "sentences": [
-                {
-                    "text": sentence.text,
-                    "sources": [
-                        {"document": s.document, "paragraph": s.paragraph, "score": s.score}
-                        for s in sentence.sources
-                    ],
-                    "unsupported": [
-                        {"text": u.text, "start": u.start, "end": u.end, "kind": u.kind}
-                        for u in sentence.unsupported
-                    ],
-                }
-                for sentence in self.sentences
-            ],
+            "sentences": [sentence.to_record() for sentence in self.sentences],
+            "dropped": [sentence.to_record() for sentence in self.dropped],
             "documents": [{"name": d.name, "url": d.url} for d in self.documents],
-            "unread": [
-                {"name": u.name, "reason": u.reason, "document": u.document} for u in self.unread
-            ],
+            "uncited": self.uncited,
+            "unread": [asdict(unread) for unread in self.unread],
             "system": self.system,
             "model": self.model,
             "seconds": round(self.seconds, 3),

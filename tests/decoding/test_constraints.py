@@ -6,7 +6,7 @@ import pytest
 import torch
 from networks import END, build
 
-from hiersum.decoding.constraints import ForbiddenTokens, MinimumLength, NoRepeatedNgrams
+from hiersum.decoding.constraints import Counted, ForbiddenTokens, MinimumLength, NoRepeatedNgrams
 from hiersum.model.network import Network
 
 EVERY_RULE = pytest.mark.parametrize("stopping", ["exact", "released"])
@@ -105,3 +105,12 @@ def test_rules_bar_these_tokens_and_no_others() -> None:
     assert barred(MinimumLength(3, 3)) == [[], []]
     assert barred(MinimumLength(4, 3)) == [[3], [3]]
     assert barred(ForbiddenTokens([1, 1, 6])) == [[1, 6], [1, 6]]
+
+
+def test_counting_bars_nothing_and_tells_each_step() -> None:
+    told: list[int] = []
+    log_probs = torch.zeros(1, 2, 5)
+    for length in (1, 2, 3):
+        Counted(told.append)(torch.zeros(1, 2, length, dtype=torch.long), log_probs, [0])
+    assert told == [0, 1, 2]
+    assert not log_probs.any()

@@ -112,3 +112,16 @@ def test_a_global_layer_equals_its_equations(profile: str) -> None:
     else:
         expected = told + layer.feed_forward(layer.norm(told))
     torch.testing.assert_close(result, expected)
+
+
+@pytest.mark.parametrize("graph_head", [None, 1])
+def test_the_weights_that_are_told_are_those_that_are_applied(graph_head: int | None) -> None:
+    relations = make_layer(graph_head=graph_head).relations
+    heads = torch.randn(5, 2, 4)
+    graphs = [normalize_rows(torch.rand(n, n)) for n in CLUSTERS.lengths]
+
+    weights = relations.weights(heads, CLUSTERS, graphs)
+
+    values = CLUSTERS.split(relations.value(heads))
+    expected = torch.cat([torch.einsum("hij,jhk->ihk", w, v) for w, v in zip(weights, values)])
+    torch.testing.assert_close(relations(heads, CLUSTERS, graphs), expected)

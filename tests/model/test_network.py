@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ import torch
 
 from hiersum.config import ModelConfig, model_preset
 from hiersum.model.batch import Batch
-from hiersum.model.network import EncoderDecoder, build_network
+from hiersum.model.network import EncoderDecoder, Network, build_network
 
 NETWORKS = [
     {"architecture": "ht", "profile": "paper"},
@@ -176,3 +177,21 @@ def test_embeddings_are_one_tensor_unless_kept_apart(tiny) -> None:
 def test_scaled_embeddings_belong_to_the_released_code(tiny) -> None:
     assert tiny(profile="paper").source_words.scale == 1
     assert tiny(profile="hiersumm").source_words.scale == math.sqrt(16)
+
+
+@pytest.mark.parametrize("profile", ["paper", "hiersumm", "t5"])
+def test_attention_between_paragraphs_is_a_distribution_per_layer_and_head(
+    tiny: Callable[..., Network], batch: Batch, profile: str
+) -> None:
+    attention = tiny(profile=profile).paragraph_attention(batch)
+
+    assert [weights.shape for weights in attention] == [(2, 2, 4, 4), (2, 2, 2, 2)]
+    for weights in attention:
+        torch.testing.assert_close(weights.sum(-1), torch.ones(weights.shape[:-1]))
+        assert not torch.allclose(weights[0], weights[1]), "each layer has its own"
+
+
+def test_a_flat_network_has_no_attention_between_paragraphs(
+    tiny: Callable[..., Network], batch: Batch
+) -> None:
+    assert tiny(architecture="ft").paragraph_attention(batch) == []

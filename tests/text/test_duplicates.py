@@ -115,3 +115,13 @@ def test_clones_are_removed_and_counted() -> None:
 def test_a_cluster_without_a_target_has_no_clones() -> None:
     cluster = Cluster("t", (Document("text"),))
     assert remove_clones(cluster, [["text"]], recall=0.8) == (cluster, 0)
+
+
+def test_another_day_or_month_is_news() -> None:
+    text = (
+        "The harbour bridge in the old town reopened to all traffic on {} after many long months."
+    )
+    days = [
+        Paragraph(text.format(day), n, 0) for n, day in enumerate(["Monday", "Tuesday", "June"])
+    ]
+    assert len(merge_duplicates(days, near=0.5)) == 3

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hiersum.config import DataConfig
-from hiersum.text.paragraphs import is_fragment, read_paragraphs, split_text
+from hiersum.text.paragraphs import PlacedTexts, is_fragment, read_paragraphs, split_text
 from hiersum.text.words import count_words, split_words
 from hiersum.types import Document, Place
 
@@ -164,3 +164,10 @@ def test_short_notes_are_read_when_there_is_nothing_else() -> None:
     assert [p.text for p in read_paragraphs([Document("Bridge open.")], DataConfig())] == [
         "Bridge open."
     ]
+
+
+def test_a_place_gives_back_its_paragraph() -> None:
+    documents = [Document("One thing.\nAnother thing."), Document.from_paragraphs(["a", "b"])]
+    texts = PlacedTexts(documents, 160)
+    assert texts.at(Place(0, 1)) == "Another thing."
+    assert texts.at(Place(1, 0)) == "a"

@@ -23,6 +23,7 @@ from hiersum.cli.info import info
 from hiersum.cli.prepare import prepare
 from hiersum.cli.ranker import rank_eval, train_ranker
 from hiersum.cli.reproduce import reproduce
+from hiersum.cli.serve import serve
 from hiersum.cli.summarize import summarize
 from hiersum.cli.tokenizer import tokenizer
 from hiersum.cli.train import plot, train
@@ -41,7 +42,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in (
-    *(summarize, info, evaluate, compare, reproduce),
+    *(summarize, serve, info, evaluate, compare, reproduce),
     *(prepare, train, plot, finetune, train_ranker, rank_eval),
 ):
     app.command()(command)

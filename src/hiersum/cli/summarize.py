@@ -41,7 +41,16 @@ def summarize(
     max_words: Annotated[
         int | None, typer.Option(help="Cap on the summary's words.  [default: 120]")
     ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Leave out sentences that no source supports.")
+    ] = False,
     as_json: JsonOption = False,
+    report_path: Annotated[
+        Path | None,
+        typer.Option(
+            "--report", help="Also write an HTML page to look at the summary and its sources."
+        ),
+    ] = None,
     input_path: Annotated[
         Path | None, typer.Option("--input", help="Summarise every cluster of a corpus.")
     ] = None,
@@ -54,7 +63,7 @@ def summarize(
     settings: SetOption = None,
 ) -> None:
     """Summarise documents, or every cluster of a corpus."""
-    from hiersum.commands.summarize import summarize_corpus, summarize_files
+    from hiersum.commands.summarize import keep_report, summarize_corpus, summarize_files
 
     config = load_config(config_path, settings or (), recommended=recommended_settings(model))
     options: dict[str, Any] = {
@@ -64,17 +73,23 @@ def summarize(
         "focus": focus,
         "max_words": max_words,
         "system": system,
+        "strict": strict,
     }
     if input_path is None:
         if output_path is not None:
             raise InputError(
                 f"--output goes with --input; to keep this summary, write: > {output_path}"
             )
+        options["with_attention"] = report_path is not None
         summaries = summarize_files(files or [], title, config, **options)
+        if report_path is not None:
+            summaries = keep_report(summaries, report_path, files or [], config)
         _print_summaries(summaries, config, as_json=as_json)
     else:
         if files or title:
             raise InputError("--input summarises a corpus; leave out FILES and --title")
+        if report_path is not None:
+            raise InputError(f"--report goes with FILES; leave out --input, write: {input_path}")
         summarize_corpus(input_path, output_path, config, **options)
 
 
@@ -89,6 +104,8 @@ def _print_summaries(summaries: Iterator[Any], config: Config, *, as_json: bool)
             if number:
                 console.print()
             print_summary(summary, console, max_paragraph_words=config.data.max_paragraph_words)
+        for sentence in summary.dropped[:_MAX_NOTES]:
+            _note(f"left out, because no source supports it: {sentence.text}")
         for unread in summary.unread[:_MAX_NOTES]:
             _note(f"{unread.name}: {unread.reason}")
         if (num_more := len(summary.unread) - _MAX_NOTES) > 0:

@@ -168,14 +168,24 @@ def _schema() -> Any:
     text, whole, real = pa.string(), pa.int64(), pa.float64()
     source = pa.struct({"document": whole, "paragraph": whole, "score": real})
     span = pa.struct({"text": text, "start": whole, "end": whole, "kind": text})
-    sentence = {"text": text, "sources": pa.list_(source), "unsupported": pa.list_(span)}
+    place = {"other": text, "document": whole, "paragraph": whole}
+    sentence = pa.struct(
+        {
+            "text": text,
+            "sources": pa.list_(source),
+            "unsupported": pa.list_(span),
+            "conflicts": pa.list_(pa.struct([*span, *pa.struct(place)])),
+        }
+    )
     return pa.schema(
         {
             "id": text,
             "title": text,
             "summary": text,
-            "sentences": pa.list_(pa.struct(sentence)),
+            "sentences": pa.list_(sentence),
+            "dropped": pa.list_(sentence),
             "documents": pa.list_(pa.struct({"name": text, "url": text})),
+            "uncited": pa.list_(whole),
             "unread": pa.list_(pa.struct({"name": text, "reason": text, "document": whole})),
             "system": text,
             "model": text,

@@ -17,9 +17,12 @@ from hiersum.data.records import BadRecords
 from hiersum.errors import DataError, InputError
 from hiersum.parallel import in_order
 from hiersum.pipeline import Failure, Summarizer
+from hiersum.reporting.html import result_with_report, write_results
 from hiersum.text.documents import read_documents
 from hiersum.text.formats import kind_of
 from hiersum.types import Cluster, Summary
+
+_MAX_REPORTED = 50  # summaries in one report
 
 
 def summarize_files(
@@ -57,6 +60,44 @@ def summarize_files(
         for number, summary in enumerate(summaries, start=1):
             yield summary
         report_count(path, number, bad)
+
+
+def keep_report(
+    summaries: Iterable[Summary], target: Path, files: Sequence[Path | str], config: Config
+) -> Iterator[Summary]:
+    """Yield summaries as they come, and at their end write a report of them.
+
+    Raises:
+        InputError: the place is no good for a report; said before anything is summarised.
+    """
+    _check_report_place(target, files)
+    return _reported(summaries, target, config)
+
+
+def _reported(summaries: Iterable[Summary], target: Path, config: Config) -> Iterator[Summary]:
+    results = []
+    number = 0
+    for number, summary in enumerate(summaries, start=1):
+        if number <= _MAX_REPORTED:
+            results.append(result_with_report(summary, config))
+        yield summary
+    write_results(results, target, num_summaries=number)
+
+
+def _check_report_place(target: Path, files: Sequence[Path | str]) -> None:
+    """Refuse a place for a report that would cost the user something, or mislead the next run."""
+    if target.is_dir():
+        raise InputError(f"{target}: is a folder; give the report a file name")
+    if not target.resolve().parent.is_dir():
+        raise InputError(f"{target}: cannot be written; make its folder first")
+    for source in map(Path, files):
+        if target.exists() and source.exists() and target.samefile(source):
+            raise InputError(f"{target}: is an input too; give the report another name")
+        if source.is_dir() and target.resolve().is_relative_to(source.resolve()):
+            raise InputError(
+                f"{target}: lies in {source}, which is summarised, so that it would be read as a "
+                "document next time; write the report elsewhere"
+            )
 
 
 def summarize_corpus(

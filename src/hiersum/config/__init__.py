@@ -13,6 +13,7 @@ from hiersum.config.model import ModelConfig, model_preset
 from hiersum.config.ranker import RankerConfig, RankerTrainingConfig
 from hiersum.config.reading import DataConfig, GraphConfig
 from hiersum.config.search import SearchConfig
+from hiersum.config.serving import ServingConfig
 from hiersum.config.training import TrainingConfig
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "RankerConfig",
     "RankerTrainingConfig",
     "SearchConfig",
+    "ServingConfig",
     "TrainingConfig",
     "config_from_dict",
     "config_to_dict",

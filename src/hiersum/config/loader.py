@@ -23,6 +23,7 @@ from hiersum.config.model import ModelConfig
 from hiersum.config.ranker import RankerConfig, RankerTrainingConfig
 from hiersum.config.reading import DataConfig, GraphConfig
 from hiersum.config.search import SearchConfig
+from hiersum.config.serving import ServingConfig
 from hiersum.config.training import TrainingConfig
 from hiersum.errors import ConfigError
 
@@ -42,6 +43,7 @@ class Config:
     ranker_training: RankerTrainingConfig = field(default_factory=RankerTrainingConfig)
     decoding: SearchConfig = field(default_factory=SearchConfig)
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    serving: ServingConfig = field(default_factory=ServingConfig)
 
 
 def load_config(

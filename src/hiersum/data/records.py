@@ -60,13 +60,15 @@ def cluster_from_record(record: Any, where: str) -> Cluster:
         DataError: a field is missing, unknown or of the wrong type; the message names it.
     """
     if not isinstance(record, Mapping):
-        raise DataError(f'{where}: expected an object with "documents", got {_kind(record)}')
+        raise DataError(
+            f'{where}: expected an object with "documents", got {describe_kind(record)}'
+        )
     for key in record:
         if key not in _KEYS:
             raise DataError(f"{where}: unknown field {key!r}; known: {', '.join(_KEYS)}")
     documents = record.get("documents")
     if not _is_list(documents):
-        raise DataError(f'{where}: "documents" must be a list, got {_kind(documents)}')
+        raise DataError(f'{where}: "documents" must be a list, got {describe_kind(documents)}')
     if not documents:
         raise DataError(f"{where}: a cluster without documents; give at least one")
     cluster = Cluster(
@@ -89,7 +91,7 @@ def document_from_record(record: Any, where: str) -> Document:
     if isinstance(record, str):
         return Document(clean_text(record))
     if not isinstance(record, Mapping):
-        raise DataError(f"{where}: expected text or an object, got {_kind(record)}")
+        raise DataError(f"{where}: expected text or an object, got {describe_kind(record)}")
     for key in record:
         if key not in _DOCUMENT_KEYS:
             raise DataError(f"{where}: unknown field {key!r}; known: {', '.join(_DOCUMENT_KEYS)}")
@@ -132,7 +134,7 @@ def _text(record: Mapping[str, Any], key: str, where: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise DataError(f'{where}: "{key}" must be text, got {_kind(value)}')
+        raise DataError(f'{where}: "{key}" must be text, got {describe_kind(value)}')
     return clean_text(value)
 
 
@@ -162,7 +164,8 @@ def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
-def _kind(value: Any) -> str:
+def describe_kind(value: Any) -> str:
+    """Say what a JSON value is, for a message."""
     names = {dict: "an object", list: "a list", str: "text", bool: "true or false"}
     if value is None:
         return "nothing"

@@ -5,7 +5,7 @@ A rule is called once per step for all hypotheses; those here loop over none of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import torch
@@ -35,6 +35,16 @@ class MinimumLength:
     def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor, clusters: Sequence[int]) -> None:
         if tokens_BNS.size(2) - 1 < self.min_length:  # the begin token is not written
             log_probs_BNV[:, :, self.end_id] = -torch.inf
+
+
+class Counted:
+    """A rule that bars nothing: it tells how many tokens are written."""
+
+    def __init__(self, tell: Callable[[int], None]) -> None:
+        self.tell = tell
+
+    def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor, clusters: Sequence[int]) -> None:
+        self.tell(tokens_BNS.size(2) - 1)
 
 
 class ForbiddenTokens:

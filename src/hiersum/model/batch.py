@@ -8,6 +8,7 @@
     R  source tokens in the batch          N  live hypotheses (beams) of a cluster
     S  tokens of a summary so far          C  slots of compressed memory
     Y  target tokens in the batch          X  tokens that a search has stored of a cluster
+    L  global layers
 
 R, Y and Q are flat: only real tokens and paragraphs, cluster after cluster (see `spans`). A
 repeated letter is a pair over the same axis (`graph_PP`: from paragraph, to paragraph).

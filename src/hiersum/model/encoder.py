@@ -109,8 +109,16 @@ class Encoder(nn.Module):
         self.needs_graphs = needs_graphs
         self.dropout = dropout
 
-    def forward(self, words_RD: Tensor, batch: Batch) -> Tensor:
+    def forward(
+        self, words_RD: Tensor, batch: Batch, weights: list[list[Tensor]] | None = None
+    ) -> Tensor:
         """Return states_RD in the order of the batch.
+
+        Args:
+            words_RD: the embedded tokens.
+            batch: where they stand.
+            weights: each global layer appends to it one weights_HPP per cluster: how much each
+                paragraph attends to the others.
 
         Raises:
             InputError: a head reads graphs and the batch has none.
@@ -124,7 +132,7 @@ class Encoder(nn.Module):
         layout = make_layout(
             paragraphs, batch.clusters, batch.graphs if self.needs_graphs else None
         )
-        states_RD = self._run(paragraphs.take(words_RD, layout.order), layout, batch)
+        states_RD = self._run(paragraphs.take(words_RD, layout.order), layout, batch, weights)
         return layout.tokens.take(states_RD, layout.inverse)
 
     def silence_global_layers(self) -> None:
@@ -134,7 +142,13 @@ class Encoder(nn.Module):
                 nn.init.zeros_(layer.fuse.weight)
                 nn.init.zeros_(layer.feed_forward.outer.weight)
 
-    def _run(self, states_RD: Tensor, layout: Layout, batch: Batch) -> Tensor:
+    def _run(
+        self,
+        states_RD: Tensor,
+        layout: Layout,
+        batch: Batch,
+        weights: list[list[Tensor]] | None,
+    ) -> Tensor:
         """Run all layers on tokens in the order of the layout."""
         rank_Q = self._ranks(layout, batch).to(states_RD.device)
         if self.positions is not None:
@@ -152,7 +166,7 @@ class Encoder(nn.Module):
             if rank is not None:  # once, below the first layer that looks across paragraphs
                 states_RD = states_RD + rank(layout.tokens, rank_Q)
                 rank = None
-            states_RD = layer(states_RD, layout)
+            states_RD = layer(states_RD, layout, weights)
         return states_RD if self.final_norm is None else self.final_norm(states_RD)
 
     def _ranks(self, layout: Layout, batch: Batch) -> Tensor:

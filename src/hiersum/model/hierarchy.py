@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from hiersum.model.attention import attend
+from hiersum.model.attention import attend, attention_weights
 from hiersum.model.dropout import Dropout, drop
 from hiersum.model.layers import FeedForward
 from hiersum.model.spans import Spans
@@ -171,6 +171,23 @@ class InterParagraphAttention(nn.Module):
         head, after = self.graph_head, self.graph_head + 1
         return torch.cat([context_QHK[:, :head], informed_QK[:, None], context_QHK[:, after:]], 1)
 
+    def weights(
+        self, head_QHK: Tensor, clusters: Spans, graphs: Sequence[Tensor] | None = None
+    ) -> list[Tensor]:
+        """Return the weights of `forward` (without dropout), one weights_HPP per cluster."""
+        weights = attention_weights(
+            self.query(head_QHK),
+            self.key(head_QHK),
+            queries=clusters,
+            keys=clusters,
+            scale=self.scale,
+        )
+        if self.graph_head is not None:
+            assert graphs is not None, "a network with a graph head needs graphs"
+            for weights_HPP, graph_PP in zip(weights, graphs, strict=True):
+                weights_HPP[self.graph_head] = graph_PP
+        return weights
+
 
 class GlobalLayer(nn.Module):
     """Exchange between paragraphs.
@@ -201,19 +218,26 @@ class GlobalLayer(nn.Module):
         self.norm = norm
         self.dropout = dropout
 
-    def forward(self, states_RD: Tensor, layout: Layout) -> Tensor:
+    def forward(
+        self, states_RD: Tensor, layout: Layout, weights: list[list[Tensor]] | None = None
+    ) -> Tensor:
+        """Return the next states; append to `weights` how paragraphs attend to each other."""
         if self.input_norm is None:
-            told_RD = states_RD + layout.tokens.repeat(self.context(states_RD, layout))
+            told_RD = states_RD + layout.tokens.repeat(self.context(states_RD, layout, weights))
             change_RD = self._drop(self.feed_forward(told_RD))
             result: Tensor = self.norm(states_RD + change_RD)
             return result
-        context_QD = self._drop(self.context(self.input_norm(states_RD), layout))
+        context_QD = self._drop(self.context(self.input_norm(states_RD), layout, weights))
         told_RD = states_RD + layout.tokens.repeat(context_QD)
         return told_RD + self._drop(self.feed_forward(self.norm(told_RD)))
 
-    def context(self, states_RD: Tensor, layout: Layout) -> Tensor:
+    def context(
+        self, states_RD: Tensor, layout: Layout, weights: list[list[Tensor]] | None = None
+    ) -> Tensor:
         """Return c, one row per paragraph in the order of the layout."""
         head_QHK = self.pooling(states_RD, layout.tokens)[list(layout.inverse)]
+        if weights is not None:
+            weights.append(self.relations.weights(head_QHK, layout.clusters, layout.graphs))
         context_QHK = self.relations(head_QHK, layout.clusters, layout.graphs)
         context_QD = drop(context_QHK.flatten(1), self.dropout.inputs, self.training)
         result: Tensor = self.fuse(context_QD)[list(layout.order)]

@@ -71,6 +71,16 @@ class EncoderDecoder(nn.Module):
         return mean_weights(weights)
 
     @torch.no_grad()
+    def paragraph_attention(self, batch: Batch) -> list[Tensor]:
+        """Return, per cluster, weights_LHPP: how much each paragraph attends to the others.
+
+        L are the global layers, first to last; a flat network has none. Rows sum to 1.
+        """
+        layers: list[list[Tensor]] = []
+        self.encoder(self.source_words(batch.source_R), batch, layers)
+        return [torch.stack(of_cluster) for of_cluster in zip(*layers)]
+
+    @torch.no_grad()
     def start(self, memory: Memory, num_beams: int, with_attention: bool = False) -> DecoderState:
         """Begin `num_beams` summaries of each cluster."""
         return self.decoder.start(memory, num_beams, with_attention)

@@ -122,7 +122,24 @@ def read_document(path: Path, config: DataConfig) -> tuple[Document, Unread | No
     """
     name = "standard input" if str(path) == STDIN else _shown(path)
     data = _read_bytes(path, name, config.max_document_characters)
-    extract = extract_text(data, name, kind_of(path), max_characters=config.max_document_characters)
+    return document_of(data, name, kind_of(path), config)
+
+
+def document_of(
+    data: bytes, name: str, suffix: str, config: DataConfig
+) -> tuple[Document, Unread | None]:
+    """Return the document in a file's bytes, and what part of it was beyond the limit.
+
+    Args:
+        data: the content of the file.
+        name: what to call it.
+        suffix: the end of the file's name, such as `.md`; may be empty.
+        config: limits.
+
+    Raises:
+        InputError: the bytes are damaged, or there is no text in them.
+    """
+    extract = extract_text(data, name, suffix, max_characters=config.max_document_characters)
     if _CLUSTER_LINE.match(extract.text):
         raise InputError(
             f"{name}: this is JSON, perhaps clusters; give it as a .jsonl or .json file"

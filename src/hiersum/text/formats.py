@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from html.parser import HTMLParser
-from pathlib import Path
+from pathlib import PurePath
 
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text, decode_text
@@ -57,9 +57,9 @@ class Extract:
     is_cut: bool = False
 
 
-def kind_of(path: Path) -> str:
+def kind_of(path: PurePath) -> str:
     """Return the suffix that says what a file holds, `.gz` left out: `.jsonl` of `a.jsonl.gz`."""
-    return Path(path.name.lower().removesuffix(".gz")).suffix
+    return PurePath(path.name.lower().removesuffix(".gz")).suffix
 
 
 def extract_text(data: bytes, name: str, suffix: str, *, max_characters: int) -> Extract:

@@ -11,13 +11,14 @@ import re
 import string
 import textwrap
 from collections.abc import Iterable, Sequence
+from functools import cache
 from statistics import median
 
 from hiersum.config import DataConfig
 from hiersum.text.duplicates import merge_duplicates
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.words import count_words, split_every
-from hiersum.types import Document, Paragraph
+from hiersum.types import Document, Paragraph, Place
 
 _MIN_WRAPPED_LINES = 3
 _WRAP_WIDTHS = (30, 120)  # shorter lines are verse or lists, longer ones are paragraphs
@@ -76,6 +77,18 @@ def split_document(document: Document, max_words: int) -> list[str]:
     if document.paragraphs is not None:
         return list(document.paragraphs)
     return split_text(document.text, max_words)
+
+
+class PlacedTexts:
+    """What stands at each place of some documents; a document is split when it is first asked for."""
+
+    def __init__(self, documents: Sequence[Document], max_words: int) -> None:
+        self._split = cache(lambda number: split_document(documents[number], max_words))
+
+    def at(self, place: Place) -> str:
+        """Return the paragraph at a place."""
+        text: str = self._split(place.document)[place.position]
+        return text
 
 
 def split_text(text: str, max_words: int) -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hiersum.config import DataConfig
 from hiersum.text.encodings import clean_text
 from hiersum.text.languages import UNKNOWN, detect_language, main_language
-from hiersum.types import Document, Unread
+from hiersum.types import Document, Paragraph, Unread
 
 
 def choose_documents(
@@ -39,6 +39,28 @@ def choose_documents(
             unread.append(Unread(document.name or f"document {number + 1}", reason, number))
         chosen.append(cleaned)
     return chosen, unread
+
+
+def find_passed_over(
+    documents: Sequence[Document], paragraphs: Iterable[Paragraph], unread: Sequence[Unread]
+) -> list[Unread]:
+    """Name documents of which no paragraph was read."""
+    known = {part.document for part in unread}
+    known |= {place.document for paragraph in paragraphs for place in paragraph.places}
+    return [
+        Unread(
+            document.name or f"document {number + 1}", "none of its paragraphs was needed", number
+        )
+        for number, document in enumerate(documents)
+        if number not in known
+    ]
+
+
+def nothing_to_read(unread: Sequence[Unread]) -> str:
+    """Say why there is nothing to summarise."""
+    if unread:
+        return f"no document could be read; the first, {unread[0].name}: {unread[0].reason}"
+    return "there is no text in the documents"
 
 
 def _cleaned(document: Document, max_characters: int) -> Document:

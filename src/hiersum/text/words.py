@@ -33,6 +33,11 @@ _NUMBER_WORDS = frozenset(
     fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
     hundred thousand million billion first second third half""".split()
 )
+# Without march and may, which are other words too.
+_DATE_WORDS = frozenset(
+    """monday tuesday wednesday thursday friday saturday sunday january february april june july august
+    september october november december""".split()
+)
 
 FUNCTION_WORDS = frozenset(
     """a an the this that these those there here and or nor but if then than so as of at by for from in
@@ -88,6 +93,6 @@ def split_every(text: str, num_words: int) -> Iterator[str]:
 
 def find_amounts(text: str) -> frozenset[str]:
     """Return what makes two texts contradict each other: numbers with sign, currency and per cent,
-    number words, and negations."""
+    number words, negations, weekdays and months."""
     numbers = (_THOUSANDS.sub("", number).replace(" ", "") for number in _NUMBER.findall(text))
-    return frozenset(numbers) | _NUMBER_WORDS.intersection(split_words(text))
+    return frozenset(numbers) | (_NUMBER_WORDS | _DATE_WORDS).intersection(split_words(text))

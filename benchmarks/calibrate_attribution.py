@@ -1,0 +1,173 @@
+"""Fit the weights of `attribution/calibration.py` on wikilead validation articles; say how well they fit.
+
+    python benchmarks/calibrate_attribution.py [MODEL_FOLDER]
+
+With a model folder the weights with attention are fitted too, on what that network looks at when it is
+made to write the sentences. Half of the articles are fitted on; how well calibrated the scores are is
+measured on the other half: predicted and found share of right paragraphs by tenths, and the mean
+difference between the two (expected calibration error). A test holds the code to the results.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import numpy as np
+from attribution_cases import Case, Setting, make_cases
+from measure import wikilead_articles, write_results
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from hiersum.attribution.calibration import Calibration
+from hiersum.attribution.evidence import Evidence, Paragraphs
+
+SEED = 1
+SETTINGS = [
+    Setting(dropped, replaced, copy, fused=0.25, removed=0.25)
+    for dropped in (0.0, 0.3, 0.5)
+    for replaced in (0.0, 0.25)
+    for copy in (None, 0.1, 0.2, "numbers")
+]
+ARTICLES = 60  # of each setting
+ARTICLES_WITH_ATTENTION = 12
+PER_ARTICLE = 4
+MAX_CANDIDATES = 16
+PENALTY = 1e-3  # on the squared weights: keeps them finite where a part decides alone
+
+
+def observations(
+    case: Case, attention: NDArray[np.float64] | None
+) -> Iterator[tuple[Evidence, bool]]:
+    """Yield the evidence for each likely paragraph of each sentence, and whether it is right."""
+    texts = case.texts()
+    by_text: dict[str, tuple[int, bool]] = {}
+    for number, sentence in enumerate(case.sentences):
+        by_text = {
+            texts.at(place): (index, case.holds(place, number))
+            for index, paragraph in enumerate(case.paragraphs)
+            for place in paragraph.places
+        }
+        looks = None
+        if attention is not None:
+            looks = np.array([attention[number, index] for index, _ in by_text.values()])
+        found = Paragraphs(list(by_text)).evidence(sentence, MAX_CANDIDATES, looks)
+        labels = [is_right for _, is_right in by_text.values()]
+        for place, evidence in found.items():
+            yield evidence, labels[place]
+
+
+def fit(evidence: NDArray[np.float64], is_right: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return bias and weights of greatest likelihood."""
+    design = np.column_stack([np.ones(len(evidence)), evidence])
+    signs = np.where(is_right, 1.0, -1.0)
+
+    def loss(weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        margins = signs * (design @ weights)
+        value = np.logaddexp(0, -margins).sum() + PENALTY * (weights[1:] ** 2).sum()
+        slope = -(signs / (1 + np.exp(np.clip(margins, -50, 50)))) @ design
+        slope[1:] += 2 * PENALTY * weights[1:]
+        return float(value), slope
+
+    # Every part speaks for a paragraph or says nothing; one that corrects another would mislead
+    # where sentences are of another kind than these.
+    bounds = [(None, None), *[(0, None)] * evidence.shape[1]]
+    start = np.zeros(design.shape[1])
+    return np.asarray(minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x)
+
+
+def quality(calibration: Calibration, found: list[tuple[Evidence, bool]]) -> dict[str, object]:
+    """Compare predicted and found shares of right paragraphs."""
+    scores = np.array([calibration.probability(evidence) for evidence, _ in found])
+    labels = np.array([is_right for _, is_right in found])
+    bins = []
+    error = 0.0
+    for low in np.arange(0, 1, 0.1):
+        inside = (scores >= low) & ((scores < low + 0.1) | (low > 0.85))
+        if inside.any():
+            predicted, right = float(scores[inside].mean()), float(labels[inside].mean())
+            error += abs(predicted - right) * inside.mean()
+            bins.append(
+                {
+                    "predicted": round(predicted, 3),
+                    "right": round(right, 3),
+                    "paragraphs": int(inside.sum()),
+                }
+            )
+    named = scores >= 0.5
+    return {
+        "paragraphs": len(found),
+        "right": int(labels.sum()),
+        "expected_calibration_error": round(error, 4),
+        "log_loss": round(
+            float(-np.log(np.clip(np.where(labels, scores, 1 - scores), 1e-12, 1)).mean()), 4
+        ),
+        "precision_of_named": round(float(labels[named].mean()), 3),
+        "recall_of_right": round(float(named[labels].mean()), 3),
+        "by_tenth": bins,
+    }
+
+
+def calibrate(cases: list[Case], network_folder: str | None) -> dict[str, object]:
+    looks = [None] * len(cases) if network_folder is None else attention_of(cases, network_folder)
+    halves: list[list[tuple[Evidence, bool]]] = [[], []]
+    for number, (case, attention) in enumerate(zip(cases, looks)):
+        halves[number % 2] += observations(case, attention)
+    width = 4 if network_folder is None else 5
+    values = np.array([evidence[:width] for evidence, _ in halves[0]])
+    weights = fit(values, np.array([is_right for _, is_right in halves[0]]))
+    rounded = [round(float(weight), 2) for weight in weights]
+    calibration = Calibration(*rounded)
+    names = ("bias", *Evidence._fields)
+    return {
+        "weights": dict(zip(names, rounded)),
+        "clusters": len(cases),
+        "sentences": sum(len(case.sentences) for case in cases),
+        "held_out": quality(calibration, halves[1]),
+    }
+
+
+def attention_of(cases: list[Case], folder: str) -> list[NDArray[np.float64]]:
+    """Make a network write each case's sentences, and return what each sentence looked at."""
+    from hiersum.abstractive import AbstractiveSystem
+    from hiersum.attribution.attention import Trail, count_letters
+    from hiersum.config import Config
+    from hiersum.data.batches import collate
+    from hiersum.data.example import TITLE_PLACE, build_example
+    from hiersum.ranking.reading_order import ReadingOrder
+
+    system = AbstractiveSystem.load(folder)
+    config = Config()
+    found = []
+    for case in cases:
+        example, chosen = build_example(
+            case.cluster, system.input_form(config), ReadingOrder(), config
+        )
+        assert [p.places for p in chosen] == [p.places for p in case.paragraphs]
+        ids = system.tokenizer.encode(" ".join(case.sentences))
+        target = [system.tokenizer.begin_id, *ids, system.tokenizer.end_id]
+        batch = collate([example]).with_targets([target])
+        [weights_SM] = system.network.source_attention(batch)
+        parts = weights_SM.split(list(batch.paragraph_lengths[0]), dim=1)
+        mass = np.stack([part.sum(1).numpy() for part in parts], axis=1)[: len(ids)]
+        mass = mass[:, int(example.documents[0] == TITLE_PLACE) :]
+        letters = [count_letters(system.tokenizer.decode(ids[: n + 1])) for n in range(len(ids))]
+        found.append(Trail(letters, mass.astype(np.float64)).by_sentence(case.sentences))
+    return found
+
+
+def gather(articles: list[dict[str, object]], per_setting: int) -> list[Case]:
+    cases: list[Case] = []
+    for number, setting in enumerate(SETTINGS):
+        made = make_cases(
+            articles[number::10], setting, per_article=PER_ARTICLE, seed=SEED + number
+        )
+        cases += [case for case, _ in zip(made, range(per_setting))]
+    return cases
+
+
+articles = wikilead_articles("valid")
+results = {"by_words": calibrate(gather(articles, ARTICLES), None)}
+if len(sys.argv) > 1:
+    results["with_attention"] = calibrate(gather(articles, ARTICLES_WITH_ATTENTION), sys.argv[1])
+write_results("source_scores", {"seed": SEED, **results})

@@ -1,0 +1,63 @@
+"""Names, numbers and dates of a summary that no source has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from hiersum.text.facts import Fact, SourceFacts, find_facts
+from hiersum.types import Document, Paragraph, SummarySentence, UnsupportedSpan
+
+_MAX_CHARACTERS = 2_000_000  # of whole documents, searched for what the paragraphs read do not have
+
+
+class KnownFacts:
+    """What title and documents say, looked up only as far as it is needed.
+
+    What a person put into the title is no invention. A fact counts as known if any document has it,
+    be it in a paragraph that was not read.
+    """
+
+    def __init__(
+        self, title: str, documents: Sequence[Document], paragraphs: Sequence[Paragraph]
+    ) -> None:
+        self._title = title
+        self._documents = documents
+        self._paragraphs = paragraphs
+        self._by_place = {place: p.text for p in paragraphs for place in p.places}
+
+    def unsupported(self, sentence: SummarySentence) -> tuple[UnsupportedSpan, ...]:
+        """Return the facts of a sentence that stand nowhere."""
+        facts = find_facts(sentence.text)
+        for known in self._levels(sentence):
+            facts = [fact for fact in facts if not known.holds(fact)]
+            if not facts:
+                break
+        return tuple(_span(fact) for fact in facts)
+
+    def _levels(self, sentence: SummarySentence) -> Iterator[SourceFacts]:
+        cited = {(source.document, source.paragraph) for source in sentence.sources}
+        yield SourceFacts.of(
+            text
+            for place, text in self._by_place.items()
+            if (place.document, place.position) in cited
+        )
+        yield self._of_paragraphs
+        yield self._of_documents
+
+    @cached_property
+    def _of_paragraphs(self) -> SourceFacts:
+        return SourceFacts.of([self._title, *(p.text for p in self._paragraphs)])
+
+    @cached_property
+    def _of_documents(self) -> SourceFacts:
+        room = _MAX_CHARACTERS
+        texts = []
+        for document in self._documents:
+            texts.append(document.text[: max(room, 0)])
+            room -= len(document.text)
+        return SourceFacts.of(texts)
+
+
+def _span(fact: Fact) -> UnsupportedSpan:
+    return UnsupportedSpan(fact.text, fact.start, fact.end, fact.kind)

@@ -1,0 +1,60 @@
+"""`hiersum serve`: summaries over HTTP."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from hiersum.bundled import recommended_settings
+from hiersum.cli.options import ConfigOption, SetOption
+from hiersum.config import load_config
+from hiersum.errors import ConfigError
+
+_LOCAL = ("127.0.0.1", "localhost", "::1")
+
+
+def serve(
+    host: Annotated[str, typer.Option(help="The address to serve at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Its port; 0 takes a free one.")] = 8000,
+    model: Annotated[
+        str | None, typer.Option(help="A model folder, or owner/name on the hub.")
+    ] = None,
+    api_key: Annotated[
+        str | None,
+        typer.Option(
+            envvar="HIERSUM_API_KEY",
+            show_envvar=True,
+            help="What clients must send; better in the variable, which others cannot list.",
+        ),
+    ] = None,
+    max_queue: Annotated[
+        int | None, typer.Option(help="Requests that may wait (serving.max_queue).")
+    ] = None,
+    config_path: ConfigOption = None,
+    settings: SetOption = None,
+) -> None:
+    """Serve summaries over HTTP, until Ctrl-C."""
+    overrides = list(settings or ())
+    if max_queue is not None:
+        overrides.append(f"serving.max_queue={max_queue}")
+    config = load_config(config_path, overrides, recommended=recommended_settings(model))
+    if api_key is not None and not api_key.strip():
+        raise ConfigError("--api-key is empty; leave it out to let everyone in")
+    from hiersum.pipeline import Summarizer
+    from hiersum.serving.server import serve as serve_forever
+
+    summarizer = Summarizer.from_pretrained(model, config=config)
+    if host not in _LOCAL and api_key is None:
+        _note(f"whoever can reach {host} can use this server; --api-key keeps others out")
+    serve_forever(
+        summarizer,
+        host=host,
+        port=port,
+        api_key=api_key,
+        tell=lambda url: _note(f"serving {', '.join(summarizer.systems)} at {url}"),
+    )
+
+
+def _note(message: str) -> None:
+    typer.echo(f"note: {message}", err=True)

@@ -1,0 +1,79 @@
+// How far each document is read and used, and what was not read at all.
+
+import { count, h } from "./dom.js";
+import { colourOf, keyOf } from "./result.js";
+
+const MAX_CELLS = 80;
+const STATES = ["unread", "read", "cited"];
+
+/** Return the chart of coverage with its text, and the list of what was not read. */
+export function coveragePanel(result) {
+  const { coverage } = result.report;
+  const numCited = coverage.filter((of) => of.cited).length;
+  return h(
+    "div",
+    {},
+    h("p", { class: "lead" }, `The summary uses ${numCited} of ${count(coverage.length, "document")}.`),
+    h(
+      "ul",
+      { class: "legend" },
+      h("li", {}, h("span", { class: "cell is-cited colour-0", "aria-hidden": "true" }), "used"),
+      h("li", {}, h("span", { class: "cell is-read colour-0", "aria-hidden": "true" }), "read"),
+      h("li", {}, h("span", { class: "cell is-unread colour-0", "aria-hidden": "true" }), "not read"),
+    ),
+    h(
+      "ul",
+      { class: "coverage" },
+      coverage.map((of, document) => row(result, of, document)),
+    ),
+    unreadList(result),
+  );
+}
+
+function row(result, of, document) {
+  const text = of.paragraphs
+    ? `${of.cited} used · ${of.read} of ${count(of.paragraphs, "paragraph")} read`
+    : "not read";
+  return h(
+    "li",
+    { class: colourOf(document) },
+    h(
+      "div",
+      { class: "coverage-name" },
+      h("span", { class: "detail-name", dir: "auto" }, result.names[document]),
+      h("span", { class: "soft figure" }, text),
+    ),
+    h(
+      "div",
+      { class: "strip", "aria-hidden": "true" },
+      cells(result, document).map((state) => h("span", { class: `cell is-${STATES[state]}` })),
+    ),
+  );
+}
+
+/** One cell per paragraph in reading order; in a long document a cell stands for several. */
+function cells(result, document) {
+  const { num_paragraphs: number, paragraphs } = result.report.documents[document];
+  const states = new Array(Math.min(number, MAX_CELLS)).fill(0);
+  for (const { position, rank } of paragraphs) {
+    const cell = Math.floor((position * states.length) / number);
+    const state = result.citing.has(keyOf(document, position)) ? 2 : rank === null ? 0 : 1;
+    states[cell] = Math.max(states[cell], state);
+  }
+  return states;
+}
+
+function unreadList(result) {
+  const { unread } = result.line;
+  if (!unread.length) return h("p", { class: "soft" }, "Nothing was left out: every document was read.");
+  return h(
+    "section",
+    { class: "unread" },
+    h("h3", {}, "Not read"),
+    h(
+      "ul",
+      {},
+      unread.map((part) => h("li", {}, h("b", { dir: "auto" }, part.name), `: ${part.reason}`)),
+    ),
+  );
+}

@@ -1,0 +1,237 @@
+// The live page: documents in, progress, summary out.
+
+import { DocumentList } from "./documents.js";
+import { count, h, listed } from "./dom.js";
+import { downloadButtons } from "./download.js";
+import { progressOf } from "./progress.js";
+import { systemName } from "./result.js";
+import { fetchOffer, Problem, summarize, useApiKey } from "./stream.js";
+import { themeButton } from "./theme.js";
+import { showResults } from "./view.js";
+
+const place = (name) => document.getElementById(name);
+const documents = new DocumentList();
+const title = h("input", {
+  type: "text",
+  maxlength: "1000",
+  placeholder: "What are they about?",
+  autocomplete: "off",
+});
+const focus = h("input", {
+  type: "text",
+  maxlength: "1000",
+  placeholder: "A question or an aspect",
+  autocomplete: "off",
+});
+const system = h("select", {});
+const second = h("select", {});
+const words = h("input", { type: "number", min: "1", max: "2000", value: "120", required: true });
+const strict = h("input", { type: "checkbox" });
+const compare = h("input", { type: "checkbox", onchange: () => (secondField.hidden = !compare.checked) });
+const secondField = h("label", { class: "field" }, h("span", {}, "Compared with"), second);
+secondField.hidden = true;
+const submit = h("button", { type: "submit", class: "primary" }, "Summarise");
+const examples = h("div", { class: "examples" });
+const form = h(
+  "form",
+  {
+    class: "card compose",
+    onsubmit: (event) => (event.preventDefault(), run()),
+    "aria-label": "Documents to summarise",
+  },
+  h(
+    "div",
+    {},
+    h("h1", {}, "Many documents, one summary"),
+    h(
+      "p",
+      { class: "soft" },
+      "Give texts about one topic. Every sentence of the summary shows where it comes from.",
+    ),
+    examples,
+  ),
+  h("label", { class: "field" }, h("span", {}, "Title"), title),
+  h("fieldset", {}, h("legend", {}, "Documents"), documents.whole),
+  h(
+    "div",
+    { class: "options" },
+    field("System", system),
+    secondField,
+    field("Words at most", words),
+    field("Focus", focus),
+  ),
+  h(
+    "div",
+    { class: "checks" },
+    h("label", { class: "check" }, compare, "Compare two systems"),
+    h("label", { class: "check" }, strict, "Only sentences that sources support"),
+  ),
+  h("div", { class: "actions" }, submit),
+);
+
+function field(name, input) {
+  return h("label", { class: "field" }, h("span", {}, name), input);
+}
+
+function requests() {
+  const common = {
+    title: title.value.trim(),
+    documents: documents.filled(),
+    max_words: words.valueAsNumber,
+    report: true,
+  };
+  if (focus.value.trim()) common.focus = focus.value.trim();
+  if (strict.checked) common.strict = true;
+  const systems = compare.checked ? [system.value, second.value] : [system.value];
+  return systems.map((name) => ({ ...common, system: name }));
+}
+
+async function run() {
+  place("problem").replaceChildren();
+  if (!documents.filled().length) {
+    showProblem(new Problem("There is no text yet. Paste one, drop a file, or try an example."));
+    documents.list.querySelector("textarea")?.focus();
+    return;
+  }
+  const asked = requests();
+  const controller = new AbortController();
+  const runs = asked.map((request) => progressOf(request, () => controller.abort()));
+  submit.disabled = true;
+  place("result").replaceChildren();
+  place("progress").replaceChildren(...runs.map(({ element }) => element));
+  place("progress").scrollIntoView({ block: "nearest" });
+  const outcomes = await Promise.allSettled(
+    asked.map((request, index) =>
+      summarize(request, { signal: controller.signal, onProgress: runs[index].tell }),
+    ),
+  );
+  submit.disabled = false;
+  place("progress").replaceChildren();
+  const results = outcomes.filter(({ status }) => status === "fulfilled").map(({ value }) => value);
+  const failure = outcomes.find(({ status }) => status === "rejected")?.reason;
+  if (failure) failure.name === "AbortError" ? submit.focus() : showProblem(failure);
+  if (results.length) show(results);
+}
+
+function show(results) {
+  fold(results);
+  const isComparison = results.length > 1;
+  showResults(place("result"), results, {
+    isComparison,
+    actionsOf: (index) => downloadButtons(results, index),
+  });
+  place("result").focus({ preventScroll: true });
+  scrollTo({ top: 0 });
+}
+
+/** Once there is a summary, the form makes room for it; one button brings it back. */
+function fold(results) {
+  const facts = [
+    count(results[0].documents.length, "document"),
+    listed(results.map(systemName)),
+    `at most ${count(words.valueAsNumber, "word")}`,
+  ];
+  const open = () => {
+    place("compose").replaceChildren(form);
+    title.focus();
+  };
+  place("compose").replaceChildren(
+    h(
+      "div",
+      { class: "card composed" },
+      h("p", { class: "soft" }, facts.join(" · ")),
+      h(
+        "div",
+        { class: "actions" },
+        h("button", { type: "button", onclick: open }, "Edit documents"),
+        h("button", { type: "button", onclick: startAnew }, "New summary"),
+      ),
+    ),
+  );
+}
+
+function startAnew() {
+  title.value = focus.value = "";
+  documents.replaceAll([{}]);
+  place("result").replaceChildren();
+  place("problem").replaceChildren();
+  place("compose").replaceChildren(form);
+  title.focus();
+}
+
+/** Say kindly what went wrong and what can be done; documents and choices stay as they are. */
+function showProblem(problem) {
+  const isKnown = problem instanceof Problem;
+  const actions = [];
+  let heading = "That did not work";
+  if (problem.status === 401 || problem.status === 403) {
+    heading = "This server asks for a key";
+    const key = h("input", { type: "password", "aria-label": "API key", autocomplete: "off" });
+    actions.push(
+      key,
+      h("button", { type: "button", onclick: () => (useApiKey(key.value), start()) }, "Use this key"),
+    );
+  } else if (problem.retryAfter !== null && isKnown && problem.status === 503) {
+    heading = "The server is busy";
+    actions.push(h("button", { type: "button", onclick: run }, "Try again"));
+  }
+  place("problem").replaceChildren(
+    h(
+      "section",
+      { class: "card problem", role: "alert" },
+      h("h2", {}, heading),
+      h(
+        "p",
+        {},
+        isKnown
+          ? asSentence(problem.message)
+          : "Something unexpected happened in this page. Reloading it may help.",
+      ),
+      h("p", { class: "soft" }, "Your documents are still here."),
+      actions.length ? h("div", { class: "actions" }, actions) : null,
+    ),
+  );
+  if (!isKnown) throw problem;
+}
+
+/** A message as prose; one that begins with a file's name is left as it is. */
+function asSentence(message) {
+  const text = /^[a-z]+ /.test(message) ? message[0].toUpperCase() + message.slice(1) : message;
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
+function offerExamples(clusters) {
+  const take = (cluster) => {
+    title.value = cluster.title;
+    documents.replaceAll(cluster.documents);
+    run();
+  };
+  const buttons = clusters.map((cluster) =>
+    h("button", { type: "button", class: "chip", onclick: () => take(cluster) }, cluster.title),
+  );
+  examples.replaceChildren(h("span", { class: "soft" }, "Try an example:"), ...buttons);
+}
+
+/** Ask the server what it offers, and fill the choices with that. */
+async function start() {
+  place("problem").replaceChildren();
+  try {
+    const offer = await fetchOffer();
+    const options = () =>
+      offer.systems.map((name) => h("option", { value: name }, systemName({ system: name })));
+    system.replaceChildren(...options());
+    second.replaceChildren(...options());
+    system.value = offer.default;
+    second.value = offer.systems.find((name) => name !== offer.default) ?? offer.default;
+    if (offer.limits.default_max_words) words.value = String(offer.limits.default_max_words);
+  } catch (problem) {
+    showProblem(problem);
+  }
+}
+
+place("tools").append(themeButton());
+place("compose").append(form);
+start();
+fetch("assets/examples.json")
+  .then((answer) => answer.json())
+  .then(offerExamples);

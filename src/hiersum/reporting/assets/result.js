@@ -1,0 +1,134 @@
+// One result line with its report: what is where, and what cites what.
+
+const NUM_COLOURS = 8;
+
+/** The key of a paragraph's place. */
+export function keyOf(document, position) {
+  return `${document}:${position}`;
+}
+
+export class Result {
+  constructor(line) {
+    const none = { documents: [], ranking: [], coverage: [], graphs: [], missing: [], cut: [] };
+    this.line = line;
+    this.report = { ...none, ...line.report };
+    this.sentences = line.sentences;
+    this.names = shortNames(line.documents);
+    this.paragraphs = new Map();
+    this.report.documents.forEach((of, document) => {
+      for (const paragraph of of.paragraphs) {
+        this.paragraphs.set(keyOf(document, paragraph.position), { ...paragraph, document });
+      }
+    });
+    this.numbers = numberSources(this.sentences);
+    this.citing = new Map();
+    this.sentences.forEach((sentence, index) => {
+      for (const { document, paragraph } of sentence.sources) {
+        const key = keyOf(document, paragraph);
+        this.citing.set(key, [...(this.citing.get(key) ?? []), index]);
+      }
+    });
+  }
+
+  get title() {
+    return this.line.title || "Summary";
+  }
+
+  get numWords() {
+    return this.line.summary.split(/\s+/).filter(Boolean).length;
+  }
+
+  /** "gazette.txt, paragraph 2": paragraphs are counted from 1 where people read. */
+  placeName(document, position) {
+    return `${this.names[document]}, paragraph ${position + 1}`;
+  }
+
+  /** The place of a ranked paragraph, all others where the same text stands included. */
+  placesOfRank(rank) {
+    const ranked = this.report.ranking[rank];
+    return ranked ? [[ranked.document, ranked.position], ...ranked.also_in] : [];
+  }
+
+  /** The ranks of the paragraphs that a sentence cites. */
+  ranksCitedBy(index) {
+    const keys = this.sentences[index].sources.map((of) => keyOf(of.document, of.paragraph));
+    return new Set(keys.map((key) => this.paragraphs.get(key)?.rank).filter((rank) => rank !== null));
+  }
+
+  /** The sentences that cite a ranked paragraph at any of its places. */
+  sentencesCiting(rank) {
+    const places = this.placesOfRank(rank);
+    const found = places.flatMap(([document, position]) => this.citing.get(keyOf(document, position)) ?? []);
+    return [...new Set(found)].sort((a, b) => a - b);
+  }
+}
+
+/** The class that gives a document its colour. */
+export function colourOf(document) {
+  return `colour-${document % NUM_COLOURS}`;
+}
+
+/** How a system is called where people read. */
+export function systemName(line) {
+  const names = {
+    lexrank: "LexRank",
+    lead: "Lead",
+    ht: "Hierarchical Transformer",
+    ft: "Flat Transformer",
+    tdmca: "T-DMCA",
+  };
+  return names[line.system] ?? line.system;
+}
+
+/** Does this system take sentences as they are, rather than write its own? */
+export function isExtractive(line) {
+  return line.system === "lexrank" || line.system === "lead";
+}
+
+/** Number the cited paragraphs in the order in which they are first cited. */
+function numberSources(sentences) {
+  const numbers = new Map();
+  for (const sentence of sentences) {
+    for (const { document, paragraph } of sentence.sources) {
+      const key = keyOf(document, paragraph);
+      if (!numbers.has(key)) numbers.set(key, numbers.size + 1);
+    }
+  }
+  return numbers;
+}
+
+/** Names without the folder that all of them lie in. */
+function shortNames(documents) {
+  const names = documents.map((of, index) => of.name || of.url || `document ${index + 1}`);
+  const folders = names.map((name) => name.slice(0, name.lastIndexOf("/") + 1));
+  let shared = folders[0] ?? "";
+  while (shared && !folders.every((folder) => folder.startsWith(shared))) {
+    shared = shared.slice(0, shared.lastIndexOf("/", shared.length - 2) + 1);
+  }
+  return names.map((name) => name.slice(shared.length) || name);
+}
+
+/** Split a text into sentences, each with what follows it. */
+function splitSentences(text) {
+  if (!Intl.Segmenter) return [text];
+  return Array.from(
+    new Intl.Segmenter("en", { granularity: "sentence" }).segment(text),
+    (part) => part.segment,
+  );
+}
+
+function wordsOf(text) {
+  return text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
+}
+
+/** Cut a source into parts and say which of them holds most of a sentence's words. */
+export function closestPart(source, sentence) {
+  const wanted = new Set(wordsOf(sentence));
+  const parts = splitSentences(source);
+  const shares = parts.map((part) => {
+    const has = new Set(wordsOf(part));
+    return [...wanted].filter((word) => has.has(word)).length / Math.max(wanted.size, 1);
+  });
+  const best = Math.max(...shares);
+  return parts.map((text, index) => ({ text, isClosest: best > 0 && shares[index] === best }));
+}

@@ -1,0 +1,156 @@
+"""A summary as one HTML file that needs nothing else: no network, no other file, no installed program.
+
+The view is written in plain JavaScript modules (`assets/`), which the page loads one by one and a report
+holds in one script. A report's policy lets only that script and that style run, by their checksums, so
+that nothing in a title or a paragraph could.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import hiersum
+from hiersum.config import Config
+from hiersum.data.files import write_atomically
+from hiersum.reporting.record import report_record
+from hiersum.types import Summary
+
+ASSETS = files("hiersum.reporting") / "assets"
+MODULES = (
+    "dom result selection summary sources ranking coverage circle graph view theme report".split()
+)
+"""The scripts of a report, each after those it imports from."""
+STYLES = ("base.css", "view.css", "panels.css", "adapt.css")
+_IMPORT = re.compile(r"^import [^;]*;\n", re.M)
+_EXPORT = re.compile(r"^export (?=(?:function|class) (\w+))", re.M)
+_PLACE = re.compile(r"\{\{(\w+)\}\}")
+# Signs that could end the element that the data lies in, or a line of a script.
+_UNSAFE = {sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+
+
+def write_report(summary: Summary, path: Path, config: Config | None = None) -> None:
+    """Write the report of one summary.
+
+    Args:
+        summary: what was written.
+        path: the file; it appears when it is complete.
+        config: the settings the summary was written with.
+
+    Raises:
+        InputError: the place cannot be written to.
+    """
+    write_results([result_with_report(summary, config)], path)
+
+
+def write_results(
+    results: Sequence[Mapping[str, Any]], path: Path, *, num_summaries: int | None = None
+) -> None:
+    """Write one report of several results, each a result line with its `report`.
+
+    Args:
+        results: what is shown.
+        path: the file; it appears when it is complete.
+        num_summaries: how many there were, if not all are shown.
+
+    Raises:
+        InputError: the place cannot be written to.
+    """
+    is_cut = num_summaries is not None and num_summaries > len(results)
+    note = f"The first {len(results)} of {num_summaries:,} summaries." if is_cut else ""
+    with write_atomically(path) as file:
+        file.write(render_report(results, note=note).encode("utf-8", "replace"))
+
+
+def result_with_report(summary: Summary, config: Config | None = None) -> dict[str, Any]:
+    """Return a result line that the view can show."""
+    return {**summary.to_record(), "report": report_record(summary, config)}
+
+
+def render_report(results: Sequence[Mapping[str, Any]], *, note: str = "") -> str:
+    """Return the page that shows results, each a result line with its `report`."""
+    data = {"results": results, "is_comparison": False, "note": note}
+    title = (results[0]["title"] if results else "") or "Summary"
+    return fill(
+        {
+            "title": escape(f"{title} · hiersum"),
+            "plain": _plain(results),
+            "data": as_safe_json(data),
+        }
+    )
+
+
+@cache
+def empty_report() -> str:
+    """Return the page of a report that has no data yet; the browser puts results into it."""
+    plain = "<p>This report needs JavaScript, which runs in this file alone.</p>"
+    return fill({"title": "Summary · hiersum", "plain": plain, "data": ""})
+
+
+def fill(values: Mapping[str, str]) -> str:
+    """Put values into the page of a report, together with what all reports have."""
+    style, script = "\n".join(map(asset, STYLES)), _joined_modules()
+    policy = (
+        f"default-src 'none'; script-src '{_checksum(script)}'; style-src '{_checksum(style)}'; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    known = {
+        **values,
+        "policy": policy,
+        "version": hiersum.__version__,
+        "icon": f"data:image/svg+xml,{quote(asset('icon.svg'))}",
+        "style": style,
+        "script": script,
+    }
+    return _PLACE.sub(lambda match: known[match[1]], asset("report.html"))
+
+
+def as_safe_json(value: Any) -> str:
+    """Return JSON that can stand within any HTML element."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return re.sub("[<>&\u2028\u2029]", lambda match: _UNSAFE[match[0]], text)
+
+
+def asset(name: str) -> str:
+    """Return a file of the view."""
+    return (ASSETS / name).read_text(encoding="utf-8")
+
+
+@cache
+def _joined_modules() -> str:
+    """Return the modules of the view as one script, each in a scope of its own."""
+    return "\n".join(_as_scope(asset(f"{name}.js")) for name in MODULES)
+
+
+def _as_scope(module: str) -> str:
+    names = ", ".join(_EXPORT.findall(module))
+    body = _EXPORT.sub("", _IMPORT.sub("", module))
+    return f"const {{ {names} }} = (() => {{\n{body}return {{ {names} }};\n}})();"
+
+
+def _checksum(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _plain(results: Iterable[Mapping[str, Any]]) -> str:
+    """Return the summaries and their sources for readers that run no script."""
+    parts = []
+    for result in results:
+        parts.append(f"<h1>{escape(result['title'] or 'Summary')}</h1>")
+        for sentence in result["sentences"]:
+            places = [
+                f"{result['documents'][source['document']]['name']}, paragraph {source['paragraph'] + 1}"
+                for source in sentence["sources"]
+            ]
+            sources = f" <small>({escape('; '.join(places))})</small>" if places else ""
+            parts.append(f"<p>{escape(sentence['text'])}{sources}</p>")
+    return "".join(parts)

@@ -1,0 +1,86 @@
+"""What is asked of a summarizer besides the documents, checked before any of them is read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+from hiersum.errors import InputError
+from hiersum.text.encodings import clean_text
+from hiersum.text.words import split_stems
+
+NEURAL_SYSTEMS = ("ht", "ft", "tdmca")
+_MAX_TITLE_CHARACTERS = 1_000
+_MAX_WORDS = 1_000_000
+
+
+class Options(TypedDict, total=False):
+    """What may be asked; `Summarizer.summarize` says what it means."""
+
+    focus: str
+    max_words: int | None
+    system: str | None
+    strict: bool
+    with_attention: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of every cluster alike."""
+
+    focus: str
+    max_words: int
+    system: str
+    strict: bool = False
+    with_attention: bool = False
+
+    @classmethod
+    def checked(
+        cls,
+        focus: str,
+        max_words: int,
+        system: str,
+        *,
+        strict: bool,
+        with_attention: bool,
+        systems: Sequence[str],
+    ) -> Request:
+        """Return the request if it can be met.
+
+        Args:
+            focus: a question or an aspect, or nothing.
+            max_words: a cap on the length.
+            system: which one shall write.
+            strict: leave out what no source supports.
+            with_attention: also keep how paragraphs attend to each other.
+            systems: those there are.
+
+        Raises:
+            InputError: a part of it is out of range or unknown.
+        """
+        focus = clean_text(focus or "").strip()
+        if system in NEURAL_SYSTEMS and system not in systems:
+            raise InputError(f"system {system!r} needs a model of its kind; name one with --model")
+        if system not in systems:
+            raise InputError(f"system {system!r} is unknown; known: {', '.join(systems)}")
+        if not isinstance(max_words, int) or not 1 <= max_words <= _MAX_WORDS:
+            raise InputError(
+                f"max-words must be a number from 1 to {_MAX_WORDS:,}, got {max_words!r}"
+            )
+        check_length("focus", focus)
+        return cls(focus, max_words, system, strict, with_attention)
+
+    def finds_focus_in(self, texts: Iterable[str]) -> bool:
+        """Does any text have a word of the focus?"""
+        stems = set(split_stems(self.focus))
+        return any(not stems.isdisjoint(split_stems(text)) for text in texts)
+
+
+def check_length(name: str, value: str) -> None:
+    """Refuse a title or focus that is a text of its own."""
+    if len(value) > _MAX_TITLE_CHARACTERS:
+        raise InputError(
+            f"the {name} has {len(value):,} characters; at most {_MAX_TITLE_CHARACTERS:,} "
+            "are allowed"
+        )

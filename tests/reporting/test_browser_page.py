@@ -1,0 +1,301 @@
+"""The live page as a person meets it: texts and files in, progress, a summary with sources out."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, Route, expect
+from servers import running
+from support import EXAMPLES, make_docx, make_pdf
+
+from hiersum import Summarizer
+
+Open = Callable[..., Any]
+FIRST = (
+    "The harbour bridge reopened on Monday after eleven months. The repair cost 48 million crowns."
+)
+SECOND = "The ferry that carried commuters will stop in June. Ninety workers will lose their jobs."
+
+
+def paste(page: Page, *texts: str) -> None:
+    for number, text in enumerate(texts):
+        if number:
+            page.get_by_role("button", name="Add a text").click()
+        page.get_by_label("Text", exact=True).nth(number).fill(text)
+
+
+def drop(page: Page, files: dict[str, bytes]) -> None:
+    """Drop files on the page as a person does from a folder."""
+    transfer = page.evaluate_handle(
+        """files => {
+            const transfer = new DataTransfer();
+            for (const [name, bytes] of files) {
+                transfer.items.add(new File([new Uint8Array(bytes)], name));
+            }
+            return transfer;
+        }""",
+        [[name, list(content)] for name, content in files.items()],
+    )
+    for event in ("dragover", "drop"):
+        page.dispatch_event(".drop", event, {"dataTransfer": transfer})
+
+
+def test_pasted_texts_become_a_summary_with_sources(open_page: Open, live_address: str) -> None:
+    watched = open_page(live_address)
+    page = watched.page
+    page.get_by_label("Title").fill("Harbour bridge")
+    paste(page, FIRST, SECOND)
+    page.get_by_label("Name of the document").first.fill("gazette")
+    page.get_by_label("Words at most").fill("20")
+    page.get_by_role("button", name="Summarise").click()
+    page.wait_for_selector(".summary")
+    assert page.locator("h1").inner_text() == "Harbour bridge"
+    page.locator(".sentence").first.click()
+    name = page.locator(".paragraph.is-source").first.get_attribute("aria-label")
+    assert name.startswith(("gazette, paragraph 1", "Document 2, paragraph 1"))
+    watched.assert_quiet(live_address)
+
+
+def test_every_stage_of_the_work_is_shown(open_page: Open, live_address: str) -> None:
+    page = open_page(live_address).page
+    page.evaluate(
+        """() => {
+            window.seen = [];
+            new MutationObserver(() => {
+                const text = document.querySelector(".run-head span span")?.textContent;
+                if (text && seen.at(-1) !== text) seen.push(text);
+            }).observe(document.getElementById("progress"), { childList: true, subtree: true });
+        }"""
+    )
+    page.get_by_role("button", name="Harbour bridge").click()
+    page.wait_for_selector(".summary")
+    seen = page.evaluate("seen")
+    assert seen[0] == "Sending …"
+    assert [s for s in seen if s != "Sending …"][-1] == "Finding sources …"
+
+
+def test_one_click_on_an_example_gives_its_summary(open_page: Open, live_address: str) -> None:
+    watched = open_page(live_address)
+    page = watched.page
+    page.get_by_role("button", name="Harbour bridge").click()
+    page.wait_for_selector(".summary")
+    assert "reopened to traffic on Monday" in page.locator(".summary-text").inner_text()
+    page.locator(".sentence").first.hover()
+    page.wait_for_selector(".paragraph.is-source")
+    page.get_by_role("button", name="Edit documents").click()
+    assert page.locator(".text").count() == 5
+    watched.assert_quiet(live_address)
+
+
+def test_dropped_files_of_every_kind_are_read(open_page: Open, live_address: str) -> None:
+    watched = open_page(live_address)
+    page = watched.page
+    folder = EXAMPLES / "harbour-bridge"
+    drop(
+        page,
+        {
+            "gazette.txt": (folder / "1-gazette.txt").read_bytes(),
+            "union.md": (folder / "2-union.md").read_bytes(),
+            "observer.html": (folder / "3-observer.html").read_bytes(),
+            "notes.pdf": make_pdf([[FIRST]]),
+            "letter.docx": make_docx([SECOND]),
+        },
+    )
+    expect(page.locator(".text")).to_have_count(5)
+    names = [element.input_value() for element in page.get_by_label("Name of the document").all()]
+    assert names == ["gazette.txt", "union.md", "observer.html", "notes.pdf", "letter.docx"]
+    assert "Accept all cookies" not in page.get_by_label("Text", exact=True).nth(2).input_value()
+    page.get_by_role("button", name="Summarise").click()
+    page.wait_for_selector(".summary")
+    assert page.locator(".document").count() == 5
+    watched.assert_quiet(live_address)
+
+
+def test_a_file_that_cannot_be_read_is_named_and_the_others_stay(
+    open_page: Open, live_address: str
+) -> None:
+    page = open_page(live_address).page
+    drop(page, {"image.png": b"\x89PNG", "note.txt": FIRST.encode(), "torn.pdf": b"%PDF-1.4 torn"})
+    expect(page.locator(".file-problems li")).to_have_count(2)
+    problems = page.locator(".file-problems").inner_text()
+    assert "image.png: this is an image; hiersum reads text only" in problems
+    assert "torn.pdf: damaged PDF" in problems
+    assert page.get_by_label("Text", exact=True).input_value() == FIRST
+
+
+def test_files_are_chosen_with_the_button_too(open_page: Open, live_address: str) -> None:
+    page = open_page(live_address).page
+    with page.expect_file_chooser() as chooser:
+        page.get_by_text("Choose files").click()
+    chooser.value.set_files([EXAMPLES / "harbour-bridge" / "1-gazette.txt"])
+    expect(page.get_by_label("Text", exact=True)).to_have_value(re.compile("Port Ellery"))
+
+
+def test_two_systems_are_compared_side_by_side(open_page: Open, live_address: str) -> None:
+    watched = open_page(live_address)
+    page = watched.page
+    page.get_by_label("Compare two systems").check()
+    page.get_by_role("button", name="Harbour bridge").click()
+    page.wait_for_selector(".is-comparison")
+    assert page.locator(".summary h1").all_inner_texts() == ["LexRank", "Lead"]
+    left, right = (page.locator(".summary").nth(n).bounding_box() for n in (0, 1))
+    assert left["y"] == right["y"]
+    assert left["x"] + left["width"] <= right["x"]
+    page.locator(".summary").nth(1).locator(".sentence").first.click()
+    assert page.get_by_role("heading", name="Behind the summary by Lead").is_visible()
+    assert page.locator(".paragraph.is-source").count() >= 1
+    watched.assert_quiet(live_address)
+
+
+def test_results_are_downloaded_as_json_and_as_a_report(
+    open_page: Open, live_address: str, tmp_path: Path
+) -> None:
+    page = open_page(live_address, accept_downloads=True).page
+    page.get_by_role("button", name="Harbour bridge").click()
+    page.wait_for_selector(".summary")
+    saved = {}
+    for name in ("JSON", "Report"):
+        with page.expect_download() as download:
+            page.get_by_role("button", name=name, exact=True).click()
+        saved[name] = tmp_path / download.value.suggested_filename
+        download.value.save_as(saved[name])
+    assert [path.name for path in saved.values()] == ["harbour-bridge.json", "harbour-bridge.html"]
+    line = json.loads(saved["JSON"].read_text())
+    assert line["system"] == "lexrank"
+    assert "report" not in line, "a result line, as files hold it"
+    report = open_page(saved["Report"].as_uri())
+    assert report.page.locator(".sentence").count() == len(line["sentences"])
+    report.page.locator(".sentence").first.click()
+    assert report.page.locator(".paragraph.is-source").count() == 2
+    report.assert_quiet()
+
+
+def test_a_busy_server_is_shown_kindly_and_nothing_is_lost(
+    open_page: Open, live_address: str
+) -> None:
+    page = open_page(live_address).page
+    paste(page, FIRST)
+    detail = "too many requests are waiting; try again in 2 s"
+    page.route(
+        "**/v1/summarize/stream",
+        lambda route: route.fulfill(
+            status=503, headers={"Retry-After": "2"}, json={"detail": detail}
+        ),
+    )
+    page.get_by_role("button", name="Summarise").click()
+    alert = page.get_by_role("alert").filter(has_text="The server is busy")
+    alert.wait_for()
+    assert detail[1:] in alert.inner_text()
+    assert page.get_by_label("Text", exact=True).input_value() == FIRST
+    page.unroute("**/v1/summarize/stream")
+    alert.get_by_role("button", name="Try again").click()
+    page.wait_for_selector(".summary")
+    assert alert.count() == 0
+
+
+def test_an_error_within_the_stream_is_shown(open_page: Open, live_address: str) -> None:
+    page = open_page(live_address).page
+    paste(page, "?!")
+    page.get_by_role("button", name="Summarise").click()
+    alert = page.get_by_role("alert").filter(has_text="That did not work")
+    alert.wait_for()
+    assert "There is no text in the documents." in alert.inner_text()
+
+
+def test_nothing_to_summarise_is_said_before_anything_is_sent(
+    open_page: Open, live_address: str
+) -> None:
+    watched = open_page(live_address)
+    watched.page.get_by_role("button", name="Summarise").click()
+    alert = watched.page.get_by_role("alert").filter(has_text="There is no text yet")
+    alert.wait_for()
+    assert not any("summarize" in url for url in watched.requests)
+
+
+def test_a_server_that_is_gone_is_said_so(open_page: Open, live_address: str) -> None:
+    page = open_page(live_address).page
+    paste(page, FIRST)
+    page.route("**/v1/summarize/stream", lambda route: route.abort())
+    page.get_by_role("button", name="Summarise").click()
+    alert = page.get_by_role("alert").filter(has_text="The server cannot be reached")
+    alert.wait_for()
+
+
+def test_a_server_with_a_key_asks_for_it(open_page: Open) -> None:
+    with running(Summarizer(), api_key="secret") as client:
+        page = open_page(f"{client.base_url}/").page
+        alert = page.get_by_role("alert").filter(has_text="This server asks for a key")
+        alert.get_by_label("API key").fill("secret")
+        alert.get_by_role("button", name="Use this key").click()
+        expect(alert).to_have_count(0)
+        page.get_by_role("button", name="Harbour bridge").click()
+        page.wait_for_selector(".summary")
+
+
+def test_work_can_be_cancelled(open_page: Open, live_address: str) -> None:
+    page = open_page(live_address).page
+    paste(page, FIRST)
+    waiting: list[Route] = []
+    page.route(
+        "**/v1/summarize/stream", lambda route: waiting.append(route)
+    )  # an answer that never comes
+    page.get_by_role("button", name="Summarise").click()
+    page.get_by_role("button", name="Cancel").click()
+    page.wait_for_selector(".run", state="detached")
+    assert page.get_by_role("button", name="Summarise").is_enabled()
+    assert page.get_by_role("alert").filter(has_text="work").count() == 0, "that is no error"
+
+
+def test_the_page_turns_dark_and_stays_so(open_page: Open, live_address: str) -> None:
+    page = open_page(live_address, color_scheme="light").page
+    page.get_by_role("button", name="Dark").click()
+    page.reload()
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+    assert page.get_by_role("button", name="Light").is_visible()
+
+
+def test_the_page_fits_a_phone(open_page: Open, live_address: str) -> None:
+    watched = open_page(live_address, width=360, height=740, has_touch=True, is_mobile=True)
+    page = watched.page
+    page.wait_for_selector(".examples button")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.get_by_role("button", name="Harbour bridge").tap()
+    page.wait_for_selector(".summary")
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+    page.locator(".sentence").first.tap()
+    expect(page.locator(".paragraph.is-source").first).to_be_in_viewport()
+    watched.assert_quiet(live_address)
+
+
+def test_the_keyboard_is_enough(open_page: Open, live_address: str) -> None:
+    page = open_page(live_address).page
+    page.wait_for_selector(".examples button")
+    page.get_by_label("Title").focus()
+    page.keyboard.type("Ferry")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.type(SECOND)
+    for _ in range(20):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "Summarise":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".summary")
+    assert page.evaluate("document.activeElement.id") == "result", "the focus is at the result"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "sentence"
+
+
+def test_checks_for_accessibility_find_nothing(open_page: Open, live_address: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    for scheme in ("light", "dark"):
+        page = open_page(live_address, color_scheme=scheme).page
+        page.wait_for_selector(".examples button")
+        results = Axe().run(page)
+        assert results.violations_count == 0, results.generate_report()

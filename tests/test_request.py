@@ -1,0 +1,53 @@
+"""What is asked is checked before a document is read, and a focus that nobody speaks of is noticed."""
+
+from __future__ import annotations
+
+import pytest
+
+from hiersum import Summarizer, load_config
+from hiersum.errors import ConfigError, InputError
+from hiersum.request import Request, check_length
+
+
+def test_what_is_not_asked_is_the_summarizers_default() -> None:
+    summarizer = Summarizer(config=load_config(None, ["decoding.max_words=70"]))
+    request = summarizer.request(focus=" the ferry\x00 ")
+    assert (request.focus, request.max_words, request.system) == ("the ferry", 70, "lexrank")
+    assert not request.strict
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"system": "tdmca"}, "system 'tdmca' needs a model of its kind; name one with --model"),
+        ({"system": "gpt"}, "system 'gpt' is unknown; known: lexrank, lead"),
+        ({"max_words": 0}, "max-words must be a number from 1 to 1,000,000, got 0"),
+        ({"focus": "x" * 1_001}, "the focus has 1,001 characters; at most 1,000 are allowed"),
+    ],
+)
+def test_what_cannot_be_met_is_refused(asked: dict[str, object], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Summarizer().request(**asked)  # type: ignore[arg-type]
+
+
+def test_a_focus_is_found_by_its_stems() -> None:
+    request = Request("ferries", 10, "lead")
+    assert request.finds_focus_in(["Dogs bake.", "The ferry sank."])
+    assert not request.finds_focus_in(["Dogs bake."])
+
+
+def test_a_title_of_the_greatest_length_is_allowed() -> None:
+    check_length("title", "x" * 1_000)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("serving.max_batch=0", "serving.max_batch must be at least 1, got 0"),
+        ("serving.batch_wait=-1", "serving.batch_wait must be between 0 and 10, got -1.0"),
+        ("serving.body_seconds=0.5", "serving.body_seconds must be between 1 and 3600, got 0.5"),
+    ],
+)
+def test_settings_of_a_server_are_checked(setting: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        load_config(None, [setting])

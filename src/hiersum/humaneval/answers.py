@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -87,31 +87,13 @@ class AnswerStore:
         Raises:
             ConflictError: the same number came with other answers before.
         """
-        key = (submission.judge, submission.task, submission.session)
-        answers = json.dumps(submission.answers, sort_keys=True, ensure_ascii=False)
+        return self.save_all([submission])[0]
+
+    def save_all(self, submissions: Sequence[Submission]) -> list[Outcome]:
+        """Keep all of them, or none if one of them cannot be kept; see `save`."""
         with self._connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
-            rows = connection.execute(
-                "SELECT sequence, answers FROM submissions WHERE judge = ? AND task = ? AND session = ? "
-                "ORDER BY sequence",
-                key,
-            ).fetchall()
-            known = dict(rows)
-            if submission.sequence in known:
-                if known[submission.sequence] != answers:
-                    raise ConflictError(
-                        f"task {submission.task}: submission {submission.sequence} came before with "
-                        "other answers; load the page again"
-                    )
-                return "known"
-            if known and submission.sequence < max(known):
-                return "overtaken"
-            connection.execute(
-                "INSERT INTO submissions (judge, task, session, sequence, answers, seconds, received) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (*key, submission.sequence, answers, submission.seconds, _now()),
-            )
-        return "saved"
+            return [_save(connection, submission) for submission in submissions]
 
     def current(self, judge: str | None = None) -> list[Submission]:
         """Return the last submission for each task of each judge, or of one."""
@@ -174,6 +156,32 @@ class AnswerStore:
             raise StorageError(f"{self.path}: cannot be used ({error})") from error
         except sqlite3.DatabaseError as error:
             raise DataError(f"{self.path}: damaged ({error}); restore it from a copy") from error
+
+
+def _save(connection: sqlite3.Connection, submission: Submission) -> Outcome:
+    key = (submission.judge, submission.task, submission.session)
+    answers = json.dumps(submission.answers, sort_keys=True, ensure_ascii=False)
+    known = dict(
+        connection.execute(
+            "SELECT sequence, answers FROM submissions WHERE judge = ? AND task = ? AND session = ?",
+            key,
+        ).fetchall()
+    )
+    if submission.sequence in known:
+        if known[submission.sequence] != answers:
+            raise ConflictError(
+                f"task {submission.task}: submission {submission.sequence} came before with other "
+                "answers; load the page again"
+            )
+        return "known"
+    if known and submission.sequence < max(known):
+        return "overtaken"
+    connection.execute(
+        "INSERT INTO submissions (judge, task, session, sequence, answers, seconds, received) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (*key, submission.sequence, answers, submission.seconds, _now()),
+    )
+    return "saved"
 
 
 def _now() -> str:

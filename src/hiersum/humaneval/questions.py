@@ -34,6 +34,7 @@ _DEFINITION = re.compile(
 _ADDITION = re.compile(
     r"\s(?:that|which|who|whose|where|when|located|situated|based|born|known|held|built|founded)\b.*$"
 )
+_POSSESSIVE = re.compile(r"['\u2019]s?$")
 _PRONOUNS = frozenset("it he she they this that these those there we i you".split())
 
 
@@ -133,8 +134,9 @@ def _clozes(title: str, gold: str) -> Iterator[tuple[str, str, str]]:
                 continue
             asked.add(fact.value)
             last_kind = fact.kind
-            cloze = f"{sentence[: fact.start]}{BLANK}{sentence[fact.end :]}"
-            yield f"Fill in the blank: {cloze}", fact.text, fact.kind
+            answer = _POSSESSIVE.sub("", fact.text)
+            cloze = f"{sentence[: fact.start]}{BLANK}{sentence[fact.start + len(answer) :]}"
+            yield f"Fill in the blank: {cloze}", answer, fact.kind
 
 
 def _is_askable(sentence: str, fact: Fact, in_title: set[str]) -> bool:

@@ -193,7 +193,7 @@ const actions = {
     showTask(reachable[reachable.length - 1]);
   },
   async "begin-ratings"() {
-    await flush();
+    for (flush(); unsaved.size;) await new Promise((resolve) => setTimeout(resolve, 50)); // part 1 closes now
     try {
       state.ratings = (await store.beginRatings()).ratings;
     } catch (error) {
@@ -216,7 +216,8 @@ function showTask(task) {
   const content = make("div", {});
   const body = task.questions ? questionView(task) : ratingView(task);
   content.append(make("h1", {}, task.title || "Untitled"), ...body, navigation(task));
-  show(nameOf(task).split(":")[0], content);
+  const part = state.qa.length && state.num_ratings ? `Part ${task.questions ? 1 : 2} of 2, ` : "";
+  show(part + nameOf(task).split(":")[0].toLowerCase(), content);
   shown = task;
   entry(task);
   startClock();
@@ -320,7 +321,7 @@ function mark(task, cards) {
 
 store.load().then((view) => {
   Object.assign(state, view);
-  show("Judging summaries", fill("welcome"));
+  show("Welcome", fill("welcome"));
   const isResumed = Object.keys(state.saved).length > 0;
   if (isResumed) $("main").querySelector("[data-act=start]").textContent = "Go on where you stopped";
   showProgress();

@@ -54,7 +54,7 @@ def import_answers(
             bad.handle(error)
     if not submissions and not bad.count:
         raise DataError(f"{path}: there are no answers in it")
-    outcomes = [store.save(submission) for submission in submissions]
+    outcomes = store.save_all(submissions)
     return ImportOutcome(
         outcomes.count("saved"),
         len(outcomes) - outcomes.count("saved"),

@@ -247,10 +247,10 @@ def _with_checks(
         return [replace(task, is_check=place in chosen) for place, task in enumerate(tasks)]
     if len(items) < 2:
         raise InputError("attention checks need another item's text; give --items 2 or more")
+    own = {task.item for task in tasks}
+    like = tasks[0]
     for _ in range(number):
-        like = tasks[int(generator.integers(len(tasks)))]
         # An item that the judge does not rate otherwise, if there is one.
-        own = {task.item for task in tasks}
         free = [item for item in items if item.id not in own] or list(items)
         item = free[int(generator.integers(len(free)))]
         others = [other.id for other in items if other.id != item.id]

@@ -257,6 +257,7 @@ function questionField(task, question, number) {
   input.onchange = input.onblur = take;
   input.onkeydown = (event) => {
     if (event.key !== "Enter") return;
+    event.preventDefault(); // or the key would press the button it goes to
     const fields = [...document.querySelectorAll("input[type=text]:enabled")];
     (fields[fields.indexOf(input) + 1] || $("next")).focus();
   };
@@ -320,9 +321,9 @@ function mark(task, cards) {
 }
 
 store.load().then((view) => {
+  const isResumed = Object.keys(view.saved).length > 0;
   Object.assign(state, view);
   show("Welcome", fill("welcome"));
-  const isResumed = Object.keys(state.saved).length > 0;
   if (isResumed) $("main").querySelector("[data-act=start]").textContent = "Go on where you stopped";
   showProgress();
 }).catch((error) => {

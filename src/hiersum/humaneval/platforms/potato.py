@@ -35,7 +35,6 @@ _CRITERIA = (
 _CONFIG = """annotation_task_name: {name}
 task_dir: .
 output_annotation_dir: {output}
-output_annotation_format: json
 data_files:
   - tasks.jsonl
 item_properties:

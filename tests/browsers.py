@@ -57,7 +57,9 @@ def open_page(browser: Browser) -> Iterator[Callable[..., WatchedPage]]:
     """Open an address; options are those of a browser context, such as `color_scheme`."""
     contexts = []
 
-    def open_it(address: str, *, width: int = 1280, height: int = 860, **options: Any) -> WatchedPage:
+    def open_it(
+        address: str, *, width: int = 1280, height: int = 860, **options: Any
+    ) -> WatchedPage:
         size = {"width": width, "height": height}
         context = browser.new_context(viewport=size, **options)  # type: ignore[arg-type]
         contexts.append(context)

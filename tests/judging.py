@@ -37,17 +37,21 @@ def study_files(
     paths = {}
     for name in systems:
         paths[name] = folder / f"{name}.jsonl"
-        lines = [{"id": f"c{n}", "summary": f"{name} says of bridge {n}: word{n}."} for n in range(items)]
+        lines = [
+            {"id": f"c{n}", "summary": f"{name} says of bridge {n}: word{n}."} for n in range(items)
+        ]
         _write(paths[name], lines)
-    asked = [("When was it built?", "{}"), ("Who built it?", "Ada Stone{}")]
     _write(
         questions,
         [
-            {"id": f"c{n}", "question": text, "answers": [answer.format(1900 + n if "{}" == answer else n)]}
+            {"id": f"c{n}", "question": text, "answers": [answer]}
             for n in range(items)
-            for text, answer in asked
+            for text, answer in (
+                ("When was it built?", str(1900 + n)),
+                ("Who built it?", f"Ada Stone{n}"),
+            )
         ],
-    )  # fmt: skip
+    )
     return gold, paths, questions
 
 
@@ -66,7 +70,9 @@ def small_study(
     return made, AnswerStore(folder, made.study)
 
 
-def rating_answer(task: Task, quality: Mapping[str, float], generator: np.random.Generator) -> dict[str, str]:
+def rating_answer(
+    task: Task, quality: Mapping[str, float], generator: np.random.Generator
+) -> dict[str, str]:
     """Choose as a judge who sees each summary's quality with some noise."""
     seen = [quality.get(name, 0.0) + generator.normal() for name in task.shown]
     return {"best": LETTERS[int(np.argmax(seen))], "worst": LETTERS[int(np.argmin(seen))]}

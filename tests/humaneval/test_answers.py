@@ -33,7 +33,12 @@ def test_the_last_answer_of_a_task_counts_and_all_are_kept(store: AnswerStore) -
 
 def test_a_replayed_submission_changes_nothing(store: AnswerStore) -> None:
     last = again(FIRST, sequence=2, answers={"best": "B"})
-    assert [store.save(s) for s in (FIRST, last, FIRST, last)] == ["saved", "saved", "known", "known"]
+    assert [store.save(s) for s in (FIRST, last, FIRST, last)] == [
+        "saved",
+        "saved",
+        "known",
+        "known",
+    ]
     assert store.current() == [last]
 
 
@@ -67,7 +72,9 @@ def test_all_or_nothing(store: AnswerStore) -> None:
 def test_many_judges_at_once_lose_nothing(store: AnswerStore) -> None:
     def answer(judge: str) -> None:
         for number in range(1, 6):
-            store.save(again(FIRST, judge=judge, sequence=number, answers={"best": "ABC"[number % 3]}))
+            store.save(
+                again(FIRST, judge=judge, sequence=number, answers={"best": "ABC"[number % 3]})
+            )
 
     threads = [threading.Thread(target=answer, args=(f"judge-{n}",)) for n in range(6)]
     for thread in threads:

@@ -54,9 +54,7 @@ def test_counts_are_as_even_as_arithmetic_allows(systems: int, shown: int, showi
 @pytest.mark.parametrize("systems", [2, 3, 6, 9])
 def test_any_number_of_systems_is_dealt_out_evenly(systems: int) -> None:
     shown = min(3, systems)
-    showings = rating_design(
-        items=12, systems=systems, shown=shown, responses=3, judges=6, seed=2
-    )
+    showings = rating_design(items=12, systems=systems, shown=shown, responses=3, judges=6, seed=2)
     places, pairs = balance_counts(showings, systems)
     assert np.ptp(places.sum(axis=1)) <= 1
     assert np.ptp(places) <= 1
@@ -81,9 +79,7 @@ def test_the_same_seed_gives_the_same_design_and_another_another() -> None:
 
 
 def test_the_counts_are_printed_as_they_are() -> None:
-    showings = rating_design(
-        items=2, systems=2, shown=2, responses=1, judges=1, seed=1
-    )
+    showings = rating_design(items=2, systems=2, shown=2, responses=1, judges=1, seed=1)
     places, pairs = (table.to_text() for table in balance_tables(showings, ["old", "new"]))
     assert places.splitlines() == [
         "system  shown  as A  as B",

@@ -40,7 +40,9 @@ def test_a_judge_answers_questions_before_gold_summaries_are_shown(tmp_path: Pat
 def test_what_a_judge_is_told_names_no_system(tmp_path: Path) -> None:
     """Texts, letters and questions: nothing that differs between systems but what they wrote."""
     systems = ("zebra", "yak")
-    study = small_study(tmp_path, StudyPlan(items=4, responses=2, checks=1), systems=systems)[0].study
+    study = small_study(tmp_path, StudyPlan(items=4, responses=2, checks=1), systems=systems)[
+        0
+    ].study
     for judge in study.judges:
         view = judge_view(study, judge, with_ratings=True)
         texts = [t["summary"] for t in view["qa"]]

@@ -1,4 +1,4 @@
-"""Proposals are what a careful person would begin with; people decide, without knowing whose answer it is."""
+"""Proposals are what a careful person would begin with; people decide, not knowing whose answer it is."""
 
 from __future__ import annotations
 

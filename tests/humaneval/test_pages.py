@@ -39,7 +39,8 @@ CONTRASTS = """() => {
     element.checkVisibility() && !element.disabled &&
     [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim()));
   return texts.map((element) => {
-    const [a, b] = [light(parse(getComputedStyle(element).color)), light(behind(element))].sort((x, y) => y - x);
+    const both = [parse(getComputedStyle(element).color), behind(element)];
+    const [a, b] = both.map(light).sort((x, y) => y - x);
     return [(a + 0.05) / (b + 0.05), element.textContent.slice(0, 40)];
   });
 }"""
@@ -101,7 +102,9 @@ def test_a_judge_answers_compares_and_finishes(served: Served, open_page: Open) 
     page.get_by_role("button", name="Begin").click()
     readings = served.study.tasks_of(judge, "qa")
     for task in readings:
-        expect(page.get_by_role("heading", level=1)).to_have_text(served.study.item[task.item].title)
+        expect(page.get_by_role("heading", level=1)).to_have_text(
+            served.study.item[task.item].title
+        )
         page.get_by_label("1. When was it built?").fill("<b>1900</b>")
         page.get_by_label("The summary does not tell").nth(1).check()
         expect(page.locator("#status")).to_contain_text(SAVED)

@@ -1,4 +1,4 @@
-"""Drafts ask for what the gold says, never give it away, and stay drafts; files are checked line by line."""
+"""Drafts ask for what the gold says and never give it away; files are checked line by line."""
 
 from __future__ import annotations
 

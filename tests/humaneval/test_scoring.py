@@ -65,7 +65,9 @@ def test_qa_is_the_mean_of_all_marks(tmp_path: Path) -> None:
         if task.shown == ("old",):
             save(store, task, {q.id: "" for q in right})
         elif task.item == "c0":
-            save(store, task, {"q1": right[0].answers[0], "q2": f"{right[1].answers[0]} and others"})
+            save(
+                store, task, {"q1": right[0].answers[0], "q2": f"{right[1].answers[0]} and others"}
+            )
         else:
             save(store, task, {"q1": "no idea", "q2": ""})
     with pytest.raises(InputError, match="3 answers have no confirmed mark; mark them on the"):
@@ -121,7 +123,9 @@ def test_checks_find_who_does_not_read_and_leave_them_out_on_request(tmp_path: P
     answer_all(study, store, quality={}, knows=knows)
     for task in study.tasks_of("judge-1"):
         if task.is_check and task.kind == "qa":
-            wrong = {q.id: "banana" if q.id == CHECK_QUESTION else "" for q in study.questions(task)}
+            wrong = {
+                q.id: "banana" if q.id == CHECK_QUESTION else "" for q in study.questions(task)
+            }
             store.save(Submission("judge-1", task.id, "session-b", 1, wrong, 1.0))
     report = score_study(study, store, CONFIG, accept_proposals=True)
     failed = {r.judge: r.checks_failed for r in report.judges}
@@ -132,12 +136,16 @@ def test_checks_find_who_does_not_read_and_leave_them_out_on_request(tmp_path: P
     assert "left out for failed attention checks: judge-1" in strict.notes
     assert strict.qa is not None
     assert report.qa is not None
-    assert sum(strict.qa.num_values) == sum(report.qa.num_values) - 2 * len(study.tasks_of("judge-1", "qa"))
+    assert sum(strict.qa.num_values) == sum(report.qa.num_values) - 2 * len(
+        study.tasks_of("judge-1", "qa")
+    )
     assert "judge-1 (left out)" in strict.judge_table().to_text()
 
 
 def test_a_comparison_check_is_passed_only_by_gold_best_and_other_worst(tmp_path: Path) -> None:
-    study = small_study(tmp_path, StudyPlan(items=4, responses=1, checks=1), questions=False)[0].study
+    study = small_study(tmp_path, StudyPlan(items=4, responses=1, checks=1), questions=False)[
+        0
+    ].study
     task = next(task for task in study.tasks if task.is_check)
     other = next(name for name in task.shown if name.startswith("@other"))
     (system,) = [name for name in task.shown if not name.startswith("@")]
@@ -175,7 +183,13 @@ def test_a_study_of_other_systems_still_shows_the_papers(tmp_path: Path) -> None
     for task in ratings_of(made.study):
         save(store, task, choose(task, "mine", "tdmca"))
     rows = score_study(made.study, store, CONFIG).main_table().rows
-    assert [row[0] for row in rows] == ["tdmca", "mine", "Lead (paper only)", "FT (paper only)", "HT (paper only)"]  # fmt: skip
+    assert [row[0] for row in rows] == [
+        "tdmca",
+        "mine",
+        "Lead (paper only)",
+        "FT (paper only)",
+        "HT (paper only)",
+    ]
     assert rows[0][1:] == ("-", "-", "43.14", "-1.000", "-1.000 to -1.000", "0.147")
     assert rows[1][3] == rows[1][6] == "-"
     assert rows[2][1:] == ("-", "-", "31.59", "-", "-", "-0.383")

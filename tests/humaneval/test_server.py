@@ -218,8 +218,11 @@ def test_no_acknowledged_answer_is_lost_when_the_server_is_killed(tmp_path: Path
     def start() -> tuple[subprocess.Popen[str], dict[str, str]]:
         command = [sys.executable, "-m", "hiersum", "humaneval", "serve", str(tmp_path)]
         server = subprocess.Popen(
-            [*command, "--port", "0", "--json"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-        )  # fmt: skip
+            [*command, "--port", "0", "--json"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
         assert server.stdout is not None
         return server, json.loads(server.stdout.readline())
 
@@ -234,7 +237,9 @@ def test_no_acknowledged_answer_is_lost_when_the_server_is_killed(tmp_path: Path
             for number in range(1, 10_000):
                 task = tasks[number % len(tasks)].id
                 try:
-                    reply = client.post(address, json=body(task, {"q1": f"answer {number}"}, number))
+                    reply = client.post(
+                        address, json=body(task, {"q1": f"answer {number}"}, number)
+                    )
                 except httpx.TransportError:
                     return
                 assert reply.json() == {"outcome": "saved"}

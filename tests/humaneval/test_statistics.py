@@ -59,7 +59,7 @@ def test_unequal_numbers_of_responses_are_no_trouble() -> None:
 
 
 def test_changing_places_within_items_equals_every_way_to_do_so() -> None:
-    """7 items: all 128 ways for each pair, the observed one among them; then Holm as statsmodels has it."""
+    """7 items: all 128 ways for each pair, the observed one among them; then Holm as in statsmodels."""
     generator = np.random.default_rng(2)
     sums = generator.integers(-3, 4, (7, 3)).astype(float) + [0.0, 1.0, 3.0]
     counts = generator.integers(2, 6, (7, 3)).astype(float)
@@ -69,7 +69,10 @@ def test_changing_places_within_items_equals_every_way_to_do_so() -> None:
         differences = []
         for swaps in product((False, True), repeat=7):
             ones, others = (
-                [(table[n, b if swap else a], table[n, a if swap else b]) for n, swap in enumerate(swaps)]
+                [
+                    (table[n, b if swap else a], table[n, a if swap else b])
+                    for n, swap in enumerate(swaps)
+                ]
                 for table in (sums, counts)
             )
             one = sum(s[0] for s in ones) / sum(c[0] for c in others)

@@ -33,7 +33,7 @@ def test_parts_of_an_answer_are_welcome(study: Study) -> None:
 def test_text_is_kept_as_text(study: Study) -> None:
     """HTML is nothing special: it is kept as written, and shown as text wherever it is shown."""
     reading = next(task for task in study.tasks if task.kind == "qa")
-    text = "<script>alert(1)</script> & \"so on\""
+    text = '<script>alert(1)</script> & "so on"'
     assert checked_answers(study, reading, {"q1": text}) == {"q1": text}
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hiersum.cli.options import ConfigOption, CorpusOption, JsonOption, SetOption, SkipBadOption
 from hiersum.config import load_config
 from hiersum.errors import InputError
+
+if TYPE_CHECKING:
+    from hiersum.humaneval.study import Links
 
 humaneval = typer.Typer(help="Let people judge summaries.", rich_markup_mode=None)
 
@@ -123,25 +126,18 @@ def serve(
     as_json: JsonOption = False,
 ) -> None:
     """Serve the judges' page; prints each judge's link, and the one for marking answers."""
-    from hiersum.humaneval.serving import address_of, listen, open_study, serve_study
+    from hiersum.humaneval.serving import address_of, build_server, listen, open_study
 
     study, links, store = open_study(folder)
+    has_questions = any(item.questions for item in study.items)
     if links_only:
-        address = f"http://{host}:{port}"
-    else:
-        listener = listen(host, port)
-        address = address_of(listener)
-    found = {judge: f"{address}/judge/{token}" for judge, token in links.judges.items()}
-    if any(item.questions for item in study.items):
-        found["marking"] = f"{address}/mark/{links.marker}"
-    if as_json:
-        typer.echo(json.dumps(found))
-    else:
-        for name, link in found.items():
-            typer.echo(f"{name}  {link}")
-    if not links_only:
+        _print_links(links, f"http://{host}:{port}", marking=has_questions, as_json=as_json)
+        return
+    server = build_server(study, links, store)
+    with listen(host, port) as listener:
+        _print_links(links, address_of(listener), marking=has_questions, as_json=as_json)
         typer.echo("note: serving; Ctrl-C stops, and nothing is lost", err=True)
-        serve_study(study, links, store, listener)
+        server.run([listener])
 
 
 @humaneval.command("export")
@@ -176,9 +172,9 @@ def import_(
     for path in files:
         bad = BadRecords(skip=skip_bad)
         outcome = import_answers(study, store, path, reader, bad)
+        known = f", known before: {outcome.num_known}" if outcome.num_known else ""
         typer.echo(
-            f"{path}: {outcome.num_saved} answers by {outcome.num_judges} judges"
-            + (f"; {outcome.num_known} known before" if outcome.num_known else "")
+            f"{path}: judges: {outcome.num_judges}, tasks answered: {outcome.num_saved}{known}"
         )
         for message in bad.messages:
             typer.echo(f"note: skipped: {message}", err=True)
@@ -227,6 +223,17 @@ def score(
     typer.echo("\n\n".join(tables))
     for note in report.notes:
         typer.echo(f"note: {note}", err=True)
+
+
+def _print_links(links: Links, address: str, *, marking: bool, as_json: bool) -> None:
+    found = {judge: f"{address}/judge/{token}" for judge, token in links.judges.items()}
+    if marking:
+        found["marking"] = f"{address}/mark/{links.marker}"
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    for name, link in found.items():
+        typer.echo(f"{name}  {link}")
 
 
 def _systems(given: list[str]) -> dict[str, Path]:

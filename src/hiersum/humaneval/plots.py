@@ -77,5 +77,6 @@ def _draw(
     axes.set_ylim(len(systems) - 0.5, -0.5)
     axes.set_xlabel(label, fontsize=9, color=_INK)
     axes.tick_params(labelsize=9, colors=_INK)
+    axes.locator_params(axis="x", nbins=6)
     axes.grid(alpha=0.25, axis="x")
     axes.spines[["top", "right"]].set_visible(False)

@@ -5,10 +5,14 @@ from __future__ import annotations
 import ipaddress
 import socket
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hiersum.errors import InputError, MissingDependencyError
 from hiersum.humaneval.answers import AnswerStore
 from hiersum.humaneval.study import Links, Study, read_links, read_study
+
+if TYPE_CHECKING:
+    import uvicorn
 
 
 def open_study(folder: Path) -> tuple[Study, Links, AnswerStore]:
@@ -17,8 +21,8 @@ def open_study(folder: Path) -> tuple[Study, Links, AnswerStore]:
     return study, read_links(folder), AnswerStore(folder, study)
 
 
-def serve_study(study: Study, links: Links, store: AnswerStore, listener: socket.socket) -> None:
-    """Serve until interrupted.
+def build_server(study: Study, links: Links, store: AnswerStore) -> uvicorn.Server:
+    """Return what serves a study once it is run.
 
     Raises:
         MissingDependencyError: the web server is not installed.
@@ -31,7 +35,7 @@ def serve_study(study: Study, links: Links, store: AnswerStore, listener: socket
         raise MissingDependencyError("serving a study", "serve") from error
     # The log would hold the links; who answered what is in the database.
     config = uvicorn.Config(build_app(study, links, store), log_level="warning", access_log=False)
-    uvicorn.Server(config).run([listener])
+    return uvicorn.Server(config)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -42,16 +46,13 @@ def listen(host: str, port: int) -> socket.socket:
     """
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listener = socket.socket(family, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-        listener.listen()  # who follows a link at once waits until the server is there
+        # It listens at once: who follows a link early waits until the server is there.
+        return socket.create_server((host, port), family=family)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(
             f"{host}:{port}: cannot be listened at ({reason}); give another --port or --host"
         ) from error
-    return listener
 
 
 def address_of(listener: socket.socket) -> str:

@@ -301,10 +301,27 @@ def with_interval(score: dict[str, float]) -> str:
     return f"{score['mean']:.2f} ({score['low']:.2f} to {score['high']:.2f})"
 
 
+def false_alarms_table() -> str:
+    record = latest("false_alarms")
+    kinds = {"alike": "equally good on every cluster", "varying": "better here, worse there"}
+    names = {"rating": "rating", "qa": "question answering"}
+    lines = [
+        f"| {record['studies']:,} studies each; systems are | ANOVA | Tukey | by items |",
+        "|---|---|---|---|",
+    ]
+    for name, title in names.items():
+        for kind, meaning in kinds.items():
+            rates = record[f"{name}, {kind}"]
+            cells = " | ".join(f"{100 * rates[test]:.1f} %" for test in ("anova", "tukey", "by items"))
+            lines.append(f"| {title}: {meaning} | {cells} |")
+    return "\n".join(lines)
+
+
 PAGES = {
     "README.md": {"quality": quality_table, "speed": speed_table},
     "docs/configuration.md": {"settings": settings_table},
     "docs/evaluation.md": {"rouge": rouge_text},
+    "docs/human-evaluation.md": {"false-alarms": false_alarms_table},
     "docs/training.md": {
         "building": building_table,
         "ranking": ranking_table,

@@ -312,7 +312,9 @@ def false_alarms_table() -> str:
     for name, title in names.items():
         for kind, meaning in kinds.items():
             rates = record[f"{name}, {kind}"]
-            cells = " | ".join(f"{100 * rates[test]:.1f} %" for test in ("anova", "tukey", "by items"))
+            cells = " | ".join(
+                f"{100 * rates[test]:.1f} %" for test in ("anova", "tukey", "by items")
+            )
             lines.append(f"| {title}: {meaning} | {cells} |")
     return "\n".join(lines)
 

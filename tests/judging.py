@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
-from hiersum.humaneval.answers import AnswerStore, Submission
+from hiersum.humaneval.answers import AnswerStore, Mark, Submission
 from hiersum.humaneval.making import MadeStudy, StudyPlan, make_study
 from hiersum.humaneval.study import CHECK_QUESTION, LETTERS, Study, Task, write_study
 
@@ -114,9 +115,12 @@ def answer_all(
     return submissions
 
 
-def again(submission: Submission, **changes: object) -> Submission:
-    """Return a submission that differs in some fields."""
-    return replace(submission, **changes)  # type: ignore[arg-type]
+Sent = TypeVar("Sent", Submission, Mark)
+
+
+def again(sent: Sent, **changes: object) -> Sent:
+    """Return what was sent with some fields changed."""
+    return replace(sent, **changes)  # type: ignore[arg-type]
 
 
 def _write(path: Path, records: Sequence[object]) -> None:

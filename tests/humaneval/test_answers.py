@@ -10,7 +10,7 @@ import pytest
 from judging import again, small_study
 
 from hiersum.errors import DataError
-from hiersum.humaneval.answers import AnswerStore, ConflictError, StorageError, Submission
+from hiersum.humaneval.answers import AnswerStore, ConflictError, Mark, StorageError, Submission
 from hiersum.humaneval.making import StudyPlan
 
 FIRST = Submission("judge-1", "t1", "session-a", 1, {"best": "A"}, 3.0)
@@ -92,9 +92,9 @@ def test_commits_wait_for_the_disk(store: AnswerStore) -> None:
 
 
 def test_the_last_mark_counts(store: AnswerStore) -> None:
-    for mark in (0.0, 0.5):
-        store.mark("c1", "q1", "in 1931", mark)
-    store.mark("c1", "q2", "in 1931", 1.0)
+    first = Mark("c1", "q1", "in 1931", 0.0)
+    store.mark([first, again(first, mark=1.0)])
+    store.mark([again(first, mark=0.5), again(first, question="q2", mark=1.0)])
     assert store.marks() == {("c1", "q1", "in 1931"): 0.5, ("c1", "q2", "in 1931"): 1.0}
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from judging import small_study
 
 from hiersum.errors import InputError
-from hiersum.humaneval.answers import Submission
+from hiersum.humaneval.answers import Mark, Submission
 from hiersum.humaneval.making import StudyPlan
-from hiersum.humaneval.marking import answer_key, group_answers, propose, save_mark
+from hiersum.humaneval.marking import answer_key, group_answers, propose, save_marks
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_an_answer_stands_once_however_many_gave_it(tmp_path: Path) -> None:
         ("in 1900", 1, 0.5),
     ]
     assert groups[0].texts == ("1900", "1900.")
-    save_mark(made.study, store, item="c0", question="q1", key="in 1900", mark=1)
+    save_marks(made.study, store, [Mark("c0", "q1", "in 1900", 1)])
     marked = group_answers(made.study, store.current(), store.marks())
     assert [g.mark for g in marked] == [None, None, 1.0]
 
@@ -80,7 +81,7 @@ def test_a_mark_for_nothing_is_refused(
     made, store = small_study(tmp_path, StudyPlan(items=2, responses=1))
     task = next(t for t in made.study.tasks if t.kind == "qa" and t.item == "c0")
     store.save(Submission(task.judge, task.id, "session-a", 1, {"q1": "1900"}, 1.0))
-    given = {"item": "c0", "question": "q1", "key": "1900", "mark": 1.0, **changes}
+    good = Mark("c0", "q1", "1900", 1.0)
     with pytest.raises(InputError, match=sentence):
-        save_mark(made.study, store, **given)  # type: ignore[arg-type]
+        save_marks(made.study, store, [good, replace(good, **changes)])  # type: ignore[arg-type]
     assert store.marks() == {}

@@ -10,7 +10,7 @@ from judging import SYSTEMS, answer_all, small_study
 
 from hiersum.config import EvaluationConfig
 from hiersum.errors import InputError
-from hiersum.humaneval.answers import AnswerStore, Submission
+from hiersum.humaneval.answers import AnswerStore, Mark, Submission
 from hiersum.humaneval.making import StudyPlan
 from hiersum.humaneval.marking import answer_key
 from hiersum.humaneval.responses import check_outcome
@@ -77,9 +77,12 @@ def test_qa_is_the_mean_of_all_marks(tmp_path: Path) -> None:
     assert [i.mean for i in report.qa.means] == [0.0, 0.375]
     assert "marks that nobody has confirmed: 3 of 3; QA is provisional" in report.notes
     assert report.to_record()["qa"]["systems"]["new"]["mean"] == 37.5
-    store.mark("c0", "q2", answer_key("Ada Stone0 and others"), 1.0)
-    store.mark("c0", "q1", "1900", 1.0)
-    store.mark("c1", "q1", "no idea", 0.0)
+    marks = [
+        ("c0", "q2", "Ada Stone0 and others", 1.0),
+        ("c0", "q1", "1900", 1.0),
+        ("c1", "q1", "no idea", 0.0),
+    ]
+    store.mark(Mark(item, question, answer_key(text), mark) for item, question, text, mark in marks)
     report = score_study(made.study, store, CONFIG)  # now a person has said so
     assert report.qa is not None
     assert [i.mean for i in report.qa.means] == [0.0, 0.5]

@@ -193,11 +193,13 @@ def test_marks_are_given_without_knowing_whose_answer_it_is(made: Made) -> None:
     assert group["answers"] == ["in <b>1900</b>"]
     told = json.dumps(group)
     assert not any(name in told for name in (*study.study.systems, "judge", reading.id))
-    given = {name: group[name] for name in ("item", "question", "key")}
-    assert client.post(mark, json={**given, "mark": 0.5}).json() == {"outcome": "saved"}
+    given = {name: group[name] for name in ("item", "question", "key")} | {"mark": 0.5}
+    assert client.post(mark, json={"marks": [given]}).json() == {"outcome": "saved"}
     assert client.get(mark).json()["groups"][0]["mark"] == 0.5
-    for bad in ({"mark": 2}, {"mark": "1"}, {"key": "other", "mark": 1}):
-        assert client.post(mark, json={**given, **bad}).status_code == 422
+    for bad in ({"mark": 2}, {"mark": "1"}, {"mark": None}, {"key": "other", "mark": 1}):
+        assert client.post(mark, json={"marks": [given, {**given, **bad}]}).status_code == 422
+    for nonsense in (None, {}, ["x"]):
+        assert client.post(mark, json={"marks": nonsense}).status_code == 422
     assert store.marks() == {(group["item"], "q1", group["key"]): 0.5}
 
 

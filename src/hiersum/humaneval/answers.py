@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -48,6 +48,17 @@ class Submission:
     answers: dict[str, str]
     seconds: float
     """How long the judge has looked at the task in all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a person gave for an answer to a question."""
+
+    item: str
+    question: str
+    key: str
+    """The answer, in the form in which answers are the same (see `marking.answer_key`)."""
+    mark: float
 
 
 class ConflictError(InputError):
@@ -121,12 +132,14 @@ class AnswerStore:
             query = "SELECT 1 FROM begun WHERE judge = ?"
             return connection.execute(query, (judge,)).fetchone() is not None
 
-    def mark(self, item: str, question: str, answer: str, mark: float) -> None:
-        """Keep a person's mark for an answer; when this returns, it is on the disk."""
+    def mark(self, marks: Iterable[Mark]) -> None:
+        """Keep a person's marks; when this returns, they are on the disk."""
+        rows = [(mark.item, mark.question, mark.key, mark.mark, _now()) for mark in marks]
         with self._connection() as connection:
-            connection.execute(
+            connection.execute("BEGIN IMMEDIATE")
+            connection.executemany(
                 "INSERT INTO marks (item, question, answer, mark, received) VALUES (?, ?, ?, ?, ?)",
-                (item, question, answer, mark, _now()),
+                rows,
             )
 
     def marks(self) -> dict[tuple[str, str, str], float]:

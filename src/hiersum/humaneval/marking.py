@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from hiersum.errors import InputError
-from hiersum.humaneval.answers import AnswerStore, Submission
+from hiersum.humaneval.answers import AnswerStore, Mark, Submission
 from hiersum.humaneval.study import CHECK_QUESTION, Item, Question, Study
 from hiersum.text.numbers import find_numbers_and_dates
 from hiersum.text.words import split_words
@@ -104,20 +104,22 @@ def group_answers(
     return groups
 
 
-def save_mark(
-    study: Study, store: AnswerStore, *, item: str, question: str, key: str, mark: float
-) -> None:
-    """Keep a person's mark.
+def save_marks(study: Study, store: AnswerStore, marks: Sequence[Mark]) -> None:
+    """Keep a person's marks, all or none.
 
     Raises:
         InputError: there is no such question or answer, or no such mark.
     """
-    if isinstance(mark, bool) or mark not in MARKS:
-        raise InputError(f"a mark is 1, 0.5 or 0, got {str(mark)[:20]}")
     groups = group_answers(study, store.current(), {})
-    if not any((g.item.id, g.question.id, g.key) == (item, question, key) for g in groups):
-        raise InputError(f"nobody gave this answer to {question[:40]!r} of {item[:80]!r}")
-    store.mark(item, question, key, float(mark))
+    known = {(group.item.id, group.question.id, group.key) for group in groups}
+    for mark in marks:
+        if isinstance(mark.mark, bool) or mark.mark not in MARKS:
+            raise InputError(f"a mark is 1, 0.5 or 0, got {str(mark.mark)[:20]}")
+        if (mark.item, mark.question, mark.key) not in known:
+            raise InputError(
+                f"nobody gave this answer to {mark.question[:40]!r} of {mark.item[:80]!r}"
+            )
+    store.mark(marks)
 
 
 @lru_cache(maxsize=20_000)

@@ -17,14 +17,14 @@ from starlette.concurrency import run_in_threadpool
 
 from hiersum.data.records import parse_json
 from hiersum.errors import DataError, HiersumError, InputError
-from hiersum.humaneval.answers import AnswerStore, ConflictError, StorageError, Submission
-from hiersum.humaneval.marking import group_answers, save_mark
+from hiersum.humaneval.answers import AnswerStore, ConflictError, Mark, StorageError, Submission
+from hiersum.humaneval.marking import group_answers, save_marks
 from hiersum.humaneval.study import Links, Study
 from hiersum.humaneval.submissions import checked_answers, checked_seconds
 from hiersum.humaneval.views import judge_view, saved_view
 
 PAGES = Path(__file__).parent / "pages"
-MAX_BODY = 64_000
+MAX_BODY, MAX_MARKS_BODY = 64_000, 4_000_000
 _MAX_SEQUENCE = 10**9
 _KINDS = {".js": "text/javascript", ".css": "text/css"}
 _HEADERS = {
@@ -97,11 +97,8 @@ def build_app(study: Study, links: Links, store: AnswerStore) -> FastAPI:
     @app.post("/api/mark/{token}")
     async def mark(token: str, request: Request) -> dict[str, Any]:
         _check_marker(links, token)
-        body = await _body(request)
-        texts = {name: str(body.get(name, "")) for name in ("item", "question", "key")}
-        if not isinstance(body.get("mark"), (int, float)):
-            raise InputError("a mark is 1, 0.5 or 0")
-        await run_in_threadpool(save_mark, study, store, **texts, mark=body["mark"])
+        body = await _body(request, MAX_MARKS_BODY)
+        await run_in_threadpool(save_marks, study, store, _marks(body.get("marks")))
         return {"outcome": "saved"}
 
     return app
@@ -136,12 +133,12 @@ def _check_marker(links: Links, token: str) -> None:
         raise _NotFoundError("this link is not the one for marking; ask for it again")
 
 
-async def _body(request: Request) -> dict[str, Any]:
+async def _body(request: Request, max_bytes: int = MAX_BODY) -> dict[str, Any]:
     data = b""
     async for chunk in request.stream():
         data += chunk
-        if len(data) > MAX_BODY:
-            raise InputError(f"the request has more than {MAX_BODY:,} bytes")
+        if len(data) > max_bytes:
+            raise InputError(f"the request has more than {max_bytes:,} bytes")
     try:
         body = parse_json(data, "the request")
     except DataError as error:
@@ -176,6 +173,20 @@ def _save(study: Study, store: AnswerStore, submission: Submission) -> str:
             )
         return "known"
     return store.save(submission)
+
+
+def _marks(records: Any) -> list[Mark]:
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        raise InputError('"marks" must be a list of objects with item, question, key and mark')
+    return [
+        Mark(
+            item=str(record.get("item")),
+            question=str(record.get("question")),
+            key=str(record.get("key")),
+            mark=record.get("mark"),
+        )
+        for record in records
+    ]
 
 
 def _groups(study: Study, store: AnswerStore) -> list[dict[str, Any]]:

@@ -30,7 +30,7 @@ LETTERS = "ABCDEFGH"
 STUDY_FILE, JUDGES_FILE, ANSWERS_FILE = "study.json", "judges.json", "answers.sqlite"
 GOLD, OTHER = "@gold", "@other:"
 """What attention checks show besides systems: the gold summary, and another item's."""
-CHECK_QUESTION = "check"
+CHECK_QUESTION = "q0"
 """The id of the question that only asks whether someone reads."""
 
 Kind = Literal["qa", "rating"]
@@ -231,11 +231,11 @@ def _item(record: dict[str, Any]) -> Item:
 
 
 def _problems(study: Study) -> Iterator[str]:
+    known = {*study.systems, GOLD, *(f"{OTHER}{item.id}" for item in study.items)}
     for task in study.tasks:
-        known = (*study.systems, GOLD, *(f"{OTHER}{item.id}" for item in study.items))
         if task.item not in study.item or task.judge not in study.judges:
             yield f"task {task.id} names an item or a judge that is not there"
-        if unknown := set(task.shown) - set(known):
+        if unknown := set(task.shown) - known:
             yield f"task {task.id} shows {sorted(unknown)[0]!r}, which is no system"
     if len(study.task) < len(study.tasks):
         yield "two tasks have the same id"

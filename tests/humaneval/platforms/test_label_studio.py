@@ -91,7 +91,7 @@ def test_answers_come_back(made: Made, tmp_path: Path) -> None:
         if task.kind == "rating":
             assert submission.answers == {"best": "C", "worst": "A"}
         else:
-            empty = {"check": ""} if task.is_check else {}
+            empty = {"q0": ""} if task.is_check else {}
             assert submission.answers == {"q1": "in 1900", "q2": ""} | empty
     assert b"b.example" not in store.path.read_bytes()
 

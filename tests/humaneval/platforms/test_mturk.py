@@ -119,7 +119,7 @@ def test_answers_come_back_and_empty_ones_say_that_the_summary_does_not_tell(
     for submission in store.current():
         task = study.task[submission.task]
         expected = {"q1": "<b>1900</b>, \u00e0 peu pr\u00e8s", "q2": ""}
-        assert submission.answers == expected | ({"check": "x"} if task.is_check else {})
+        assert submission.answers == expected | ({"q0": "x"} if task.is_check else {})
 
 
 def test_rejected_work_does_not_count(

@@ -95,7 +95,7 @@ def test_answers_come_back(made: Made) -> None:
         if task.kind == "rating":
             assert submission.answers == {"best": "B", "worst": "C"}
         else:
-            empty = {"check": ""} if task.is_check else {}
+            empty = {"q0": ""} if task.is_check else {}
             assert submission.answers == {"q1": "<b>1900", "q2": ""} | empty
     assert len(store.current()) == len(study.tasks)
 

@@ -113,6 +113,11 @@ function stopClock() {
   if (shown && since) entry(shown).seconds += (performance.now() - since) / 1000;
   since = 0;
 }
+function leaveTask() { // the time since the last answer counts too
+  stopClock();
+  if (shown && Object.keys(entry(shown).answers).length) queueSave(shown);
+  shown = null;
+}
 function startClock() { since = shown && !document.hidden ? performance.now() : 0; }
 document.addEventListener("visibilitychange", () => { stopClock(); startClock(); });
 
@@ -143,7 +148,6 @@ function showProgress() {
 // ---- views --------------------------------------------------------------------------------------------------------
 
 function show(place, content) {
-  stopClock();
   $("place").textContent = place;
   $("main").replaceChildren(content);
   const heading = $("main").querySelector("h1");
@@ -205,14 +209,14 @@ const actions = {
 };
 
 function afterLast() {
-  shown = null;
+  leaveTask();
   if (!state.ratings && state.num_ratings) show("Part 1 of 2 is done", fill("part-two"));
   else show("The end", fill("done"));
   showProgress();
 }
 
 function showTask(task) {
-  stopClock();
+  leaveTask();
   const content = make("div", {});
   const body = task.questions ? questionView(task) : ratingView(task);
   content.append(make("h1", {}, task.title || "Untitled"), ...body, navigation(task));

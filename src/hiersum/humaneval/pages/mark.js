@@ -15,17 +15,18 @@ function say(text, isError = false) {
   $("status").classList.toggle("error", isError);
 }
 
-async function save(group, mark) {
+async function save(marked) {
   say("Saving …");
-  const body = JSON.stringify({ item: group.item, question: group.question, key: group.key, mark });
+  const marks = marked.map(([{ item, question, key }, mark]) => ({ item, question, key, mark }));
+  const options = { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ marks }) };
   try {
-    const response = await fetch(address, { method: "POST", headers: { "Content-Type": "application/json" }, body });
+    const response = await fetch(address, options);
     if (!response.ok) throw new Error((await response.json()).error);
   } catch (error) {
     say(`Not saved: ${error.message}. Please choose again.`, true);
     return false;
   }
-  group.mark = mark;
+  for (const [group, mark] of marked) group.mark = mark;
   say("Saved.");
   return true;
 }
@@ -49,7 +50,7 @@ function row(group) {
     const input = make("input", { type: "radio", name, checked: group.mark === mark });
     input.setAttribute("aria-label", `${mark}${mark === group.proposed ? ", proposed" : ""}: ${group.answers[0]}`);
     input.onchange = async () => {
-      if (await save(group, mark)) element.classList.add("is-marked");
+      if (await save([[group, mark]])) element.classList.add("is-marked");
       else input.checked = false;
       showProgress();
     };
@@ -85,8 +86,8 @@ function showAll() {
 
 $("open-only").onchange = showAll;
 $("matches").onclick = async () => {
-  for (const group of groups.filter((g) => g.mark === null && g.is_match)) if (!await save(group, group.proposed)) break;
-  showAll();
+  const open = groups.filter((group) => group.mark === null && group.is_match);
+  if (await save(open.map((group) => [group, group.proposed]))) showAll();
 };
 fetch(address).then((response) => response.json()).then((view) => {
   if (view.error) throw new Error(view.error);

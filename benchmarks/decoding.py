@@ -3,7 +3,8 @@
 `t5`: random weights of flan-t5-small's shape, the same encoder output of 1,024 tokens per cluster,
 128 new tokens forced. `released`: the paper's size in the released profile, 24 x 68 source tokens,
 140 tokens forced, 4 clusters. Beside each: the time in which the bytes of a step could be copied,
-and what a step spends its time on. `compiled`: layers through torch.compile instead.
+and what a step spends its time on. `jit`: attention to the source in code that numba compiles;
+`compiled`: layers through torch.compile instead.
 
 Systems take turns in rounds, so that other work on the machine falls on all of them; "times faster"
 is the median over rounds, milliseconds are the best round's.
@@ -52,6 +53,12 @@ T5_SHAPE = {
     "tie_word_embeddings": False,
     "decoder_start_token_id": 0,
 }
+VARIANTS = {
+    "ours": SearchConfig(),
+    "jit": SearchConfig(jit=True),
+    "int8": SearchConfig(int8=True),
+    "int8 and jit": SearchConfig(int8=True, jit=True),
+}
 KINDS = {
     "linear": (
         "mkldnn::_linear_pointwise",
@@ -69,7 +76,7 @@ KINDS = {
 
 
 class T5Searches:
-    """The same T5 searched by `transformers`, by ours, and by ours in eight bits."""
+    """The same T5 searched by `transformers`, and by ours in every variant."""
 
     def __init__(self) -> None:
         from transformers import T5Config, T5ForConditionalGeneration
@@ -85,18 +92,17 @@ class T5Searches:
             self.theirs.save_pretrained(folder)
             network = from_pretrained(convert_t5(folder, Path(folder) / "ours", global_layers=1))
         assert isinstance(network, EncoderDecoder)
-        self.ours = prepare(network, SearchConfig())
-        self.int8 = prepare(network, SearchConfig(int8=True))
+        self.networks = {name: prepare(network, config) for name, config in VARIANTS.items()}
 
     def systems(
         self, states_BMD: Tensor, beam_size: int
     ) -> dict[str, Callable[[], list[list[int]]]]:
         """Return what searches these encoder states, each giving the best ids per cluster."""
-        return {
-            "transformers": lambda: self._generate(states_BMD, beam_size),
-            "ours": lambda: self._search(self.ours, states_BMD, beam_size),
-            "int8": lambda: self._search(self.int8, states_BMD, beam_size),
+        ours = {
+            name: partial(self._search, network, states_BMD, beam_size)
+            for name, network in self.networks.items()
         }
+        return {"transformers": partial(self._generate, states_BMD, beam_size), **ours}
 
     @torch.inference_mode()
     def _generate(self, states_BMD: Tensor, beam_size: int) -> list[list[int]]:
@@ -139,27 +145,16 @@ class ReleasedSearches:
         self.config = SearchConfig(
             beam_size=BEAM_SIZE, min_length=139, max_length=140, stopping="released"
         )
-        self.fast = prepare(network, SearchConfig())
-        self.small = prepare(network, SearchConfig(int8=True))
-        self.compiled_network = prepare(network, SearchConfig(compile=True))
+        self.networks = {name: prepare(network, config) for name, config in VARIANTS.items()}
+        self.networks["compiled"] = prepare(network, SearchConfig(compile=True))
 
     def usual(self) -> list[tuple[int, ...]]:
         """Copy everything, every step."""
         return PlainSearch(self.network)(self.memory, self.config)
 
-    def ours(self) -> list[tuple[int, ...]]:
-        """Share the source, store tokens once."""
-        return self._search(self.fast)
-
-    def int8(self) -> list[tuple[int, ...]]:
-        """The same with eight-bit weights."""
-        return self._search(self.small)
-
-    def compiled(self) -> list[tuple[int, ...]]:
-        """The same with compiled layers; the first time takes a minute or more."""
-        return self._search(self.compiled_network)
-
-    def _search(self, network: Any) -> list[tuple[int, ...]]:
+    def ours(self, name: str = "ours") -> list[tuple[int, ...]]:
+        """Share the source, store tokens once; in one of the variants."""
+        network = self.networks[name]
         found = beam_search(
             network,
             self.memory,
@@ -237,6 +232,8 @@ def compare(
         found[name] = systems[name]()
         processor[name].append(time.process_time() - start)
 
+    for name in bytes_of:  # what is compiled at first use is compiled now
+        systems[name]()
     source = torch.ones(64 << 20)
     target = torch.empty_like(source)
     seconds = by_round(
@@ -282,7 +279,7 @@ def compare_t5() -> dict[str, Any]:
         torch.manual_seed(num_clusters)
         states_BMD = torch.randn(num_clusters, NUM_SOURCE, 512)
         sizes = {"num_clusters": num_clusters, "num_source": NUM_SOURCE, "num_new": NUM_NEW}
-        bytes_of = {n: step_bytes(getattr(searches, n), **sizes) for n in ("ours", "int8")}
+        bytes_of = {n: step_bytes(network, **sizes) for n, network in searches.networks.items()}
         for name, beam_size in (("greedy", 1), (f"beam {BEAM_SIZE}", BEAM_SIZE)):
             key = f"{name}, batch {num_clusters}"
             results[key] = compare(
@@ -290,7 +287,8 @@ def compare_t5() -> dict[str, Any]:
             )
             print(key, results[key], file=sys.stderr)
     memory = Memory(torch.randn(8 * NUM_SOURCE, 512), Spans((NUM_SOURCE,) * 8))
-    results["int8_error"] = first_step_error(searches.ours, searches.int8, memory, 0)
+    networks = searches.networks
+    results["int8_error"] = first_step_error(networks["ours"], networks["int8"], memory, 0)
     return results
 
 
@@ -298,10 +296,9 @@ def compare_released() -> dict[str, Any]:
     """Measure time and memory against the usual way."""
     searches = ReleasedSearches()
     sizes = {"num_clusters": 4, "num_source": 24 * 68, "num_new": 140}
-    networks = {"ours": searches.fast, "int8": searches.small}
     result = compare(
-        {"usual": searches.usual, "ours": searches.ours, "int8": searches.int8},
-        {name: step_bytes(network, **sizes) for name, network in networks.items()},
+        {"usual": searches.usual} | {name: partial(searches.ours, name) for name in VARIANTS},
+        {name: step_bytes(searches.networks[name], **sizes) for name in VARIANTS},
         num_steps=140,
         rounds=3,
     )
@@ -309,7 +306,10 @@ def compare_released() -> dict[str, Any]:
     result["peak_megabytes"] = {name: round(value) for name, value in memory.items()}
     result["times_less_memory"] = round(memory["usual"] / memory["ours"], 2)
     result["int8_error"] = first_step_error(
-        searches.network, searches.small, searches.memory, searches.network.config.begin_id
+        searches.network,
+        searches.networks["int8"],
+        searches.memory,
+        searches.network.config.begin_id,
     )
     result["compiled"] = compare_compiled(searches)
     print(result, file=sys.stderr)
@@ -318,8 +318,9 @@ def compare_released() -> dict[str, Any]:
 
 def compare_compiled(searches: ReleasedSearches) -> dict[str, float]:
     """Measure what compiling costs once, and what it gives in every search after."""
-    first = side_by_side({"compiled": searches.compiled}, rounds=1)["compiled"]
-    seconds = by_round({"ours": searches.ours, "compiled": searches.compiled}, rounds=5)
+    compiled = partial(searches.ours, "compiled")
+    first = side_by_side({"compiled": compiled}, rounds=1)["compiled"]
+    seconds = by_round({"ours": searches.ours, "compiled": compiled}, rounds=5)
     return {
         "first_search_seconds": round(first, 1),
         "milliseconds_a_step": round(1e3 * min(seconds["compiled"]) / 140, 2),

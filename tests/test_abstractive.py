@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,12 +15,16 @@ from support import EXAMPLES, bridge_texts, small_vocabulary
 
 from hiersum import Cluster, Document, Summarizer, load_config
 from hiersum.abstractive import AbstractiveSystem
+from hiersum.bundled import recommended_settings
 from hiersum.config import ModelConfig
+from hiersum.data.example import build_example
+from hiersum.decoding.grounding import guarded_words
 from hiersum.errors import CheckpointError, ConfigError
 from hiersum.model.checkpoint import save_pretrained
 from hiersum.model.network import build_network
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.ranking.similarity import SimilarityRanker
+from hiersum.text.support import Evidence
 from hiersum.text.tokenizer import Tokenizer, train_tokenizer
 from hiersum.text.words import count_words
 
@@ -91,7 +97,70 @@ def test_rules_that_leave_no_way_on_end_the_summary(tmp_path: Path) -> None:
     settings = ["decoding.no_repeat_ngram=1", "decoding.min_length=240", "decoding.beam_size=2"]
     folder = make_folder("paper ht", tmp_path)
     summarizer = Summarizer.from_pretrained(folder, config=load_config(None, settings))
-    assert summarizer.summarize([EXAMPLES / "harbour-bridge"], max_words=150).text
+    assert summarizer.summarize([EXAMPLES / "harbour-bridge"], max_words=300).text
+
+
+def test_grounded_summaries_have_only_names_and_numbers_of_their_sources(tmp_path: Path) -> None:
+    """A network of random weights would write any piece; what it spells must stand in the sources."""
+    folder = make_folder("t5 ht", tmp_path)
+    texts = bridge_texts()
+    allowed = guarded_words(["Harbour bridge", *texts])
+    found = []
+    for grounded in ("false", "true"):
+        settings = ["decoding.no_repeat_ngram=1", "decoding.min_length=50"]
+        settings.append(f"decoding.grounded={grounded}")
+        summarizer = Summarizer.from_pretrained(folder, config=load_config(None, settings))
+        summary = summarizer.summarize(texts, title="Harbour bridge")
+        found.append(guarded_words(_inner_words(s.text) for s in summary.sentences) - allowed)
+    assert found[0], "so the test can fail"
+    assert not found[1]
+
+
+def _inner_words(sentence: str) -> str:
+    """Leave out the word whose capital begins a sentence, and a last one that may be cut off."""
+    return " ".join(re.sub(r"[.!?] \S+", ".", sentence).split()[1:-1])
+
+
+def test_support_chooses_among_hypotheses(tmp_path: Path) -> None:
+    """With all weight on it, the best supported of the beam wins."""
+    system = AbstractiveSystem.load(make_folder("t5 ht", tmp_path))
+    config = load_config(None, ["decoding.max_length=20", "decoding.beam_size=8"])
+    cluster = Cluster("Bridge", tuple(Document(text) for text in bridge_texts()))
+    example, chosen = build_example(cluster, system.input_form(config), SimilarityRanker(), config)
+    sources = [[paragraph.text for paragraph in chosen]]
+    evidence = Evidence.of(["Bridge", *sources[0]])
+    shares = [
+        evidence.share(
+            system.write_texts([example], replace(config.decoding, support_weight=w), sources)[0]
+        )
+        for w in (0.0, 100.0)
+    ]
+    assert shares[1] >= shares[0]
+    assert shares[1] == 1.0 or shares[1] > shares[0]
+
+
+def test_a_folder_may_recommend_settings(tmp_path: Path) -> None:
+    folder = make_folder("paper ht", tmp_path)
+    (folder / "settings.toml").write_text("[decoding]\nbeam_size = 2\nmax_length = 33\n")
+    assert Summarizer.from_pretrained(folder).config.decoding.max_length == 33
+    assert Summarizer.from_pretrained(folder, config=SHORT).config.decoding.max_length == 30
+    config = load_config(None, ["decoding.beam_size=3"], recommended=recommended_settings(folder))
+    assert (config.decoding.beam_size, config.decoding.max_length) == (3, 33)
+    assert recommended_settings(tmp_path) is None
+
+
+def test_without_a_model_that_loads_sentences_are_extracted_and_one_sentence_says_why(
+    tmp_path: Path, monkeypatch, caplog
+) -> None:
+    folder = make_folder("paper ht", tmp_path)
+    monkeypatch.setattr("hiersum.bundled.FOLDER", folder)
+    assert Summarizer.from_pretrained().systems[0] == "ht"
+    (folder / "model.safetensors").write_bytes(b"cut off")
+    summarizer = Summarizer.from_pretrained()
+    assert summarizer.systems == ["lexrank", "lead"]
+    assert "the bundled model cannot be loaded, so that sentences are only extracted" in caplog.text
+    monkeypatch.setattr("hiersum.bundled.FOLDER", tmp_path / "nothing")
+    assert Summarizer.from_pretrained().systems == ["lexrank", "lead"]
 
 
 def test_a_t5_with_more_rows_than_pieces_writes_only_pieces(tmp_path: Path) -> None:
@@ -154,8 +223,6 @@ def test_a_ranker_that_is_damaged_or_missing_is_refused(tmp_path: Path) -> None:
 
 def test_a_users_graph_reaches_the_network(tmp_path: Path) -> None:
     """The same cluster with another graph gives the network another input."""
-    from hiersum.data.example import build_example
-
     system = AbstractiveSystem.load(make_folder("paper ht with a graph", tmp_path))
     documents = (Document.from_paragraphs(["The bridge is open.", "The ferry is closed."]),)
     cluster = Cluster("ferry", documents, graph=((1.0, 0.25), (0.75, 1.0)))

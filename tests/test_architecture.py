@@ -13,12 +13,13 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "hiersum"
 MAX_LINES = 400
 
-FLOOR = {"errors", "types", "config", "progress", "parallel"}
+FLOOR = {"errors", "types", "config", "progress", "parallel", "bundled"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "types": {"errors"},
     "config": {"errors"},
     "progress": set(),
+    "bundled": set(),
     "parallel": {"errors"},
     "text": FLOOR,
     "ranking": FLOOR | {"text"},

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 from hiersum.config import Config, ModelConfig, SearchConfig
 from hiersum.data.batches import collate
 from hiersum.data.example import InputForm
-from hiersum.decoding.beam import beam_search
+from hiersum.decoding.beam import Hypothesis, beam_search
+from hiersum.decoding.grounding import GroundedWords, Spelling, guarded_words
 from hiersum.decoding.preparation import prepare
 from hiersum.errors import CheckpointError
 from hiersum.model.checkpoint import TOKENIZER, fetch, from_pretrained
 from hiersum.model.network import Network
-from hiersum.text.penn import from_penn, learn_casing
+from hiersum.text.penn import from_penn, learn_casing, to_penn
 from hiersum.text.sentences import ends_sentence, split_sentences
+from hiersum.text.support import Evidence
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
 from hiersum.types import Example
@@ -82,17 +85,37 @@ class AbstractiveSystem:
             max_words: a cap; a last sentence that would go beyond is left out.
         """
         max_length = min(search.max_length, _TOKENS_PER_WORD * max_words + 1)
-        min_length = min(search.min_length, max_length - 1)
+        # A cap below the usual length asks for a short summary, not for one that is cut off.
+        min_length = min(search.min_length, max_words)
         bounded = replace(search, max_length=max_length, min_length=min_length)
-        texts = self.write_texts(examples, bounded)
+        texts = self.write_texts(examples, bounded, sources)
         if self.tokenizer.profile.is_penn:
             texts = [from_penn(text, learn_casing(of)) for text, of in zip(texts, sources)]
         return [_whole_sentences(text, max_words) for text in texts]
 
-    def write_texts(self, examples: Sequence[Example], search: SearchConfig) -> list[str]:
-        """Return the best summary of each example as the tokenizer spells it, all in one batch."""
+    def write_texts(
+        self,
+        examples: Sequence[Example],
+        search: SearchConfig,
+        sources: Sequence[Sequence[str]] | None = None,
+    ) -> list[str]:
+        """Return the best summary of each example as the tokenizer spells it, all in one batch.
+
+        Args:
+            examples: what is read.
+            search: how to search.
+            sources: the paragraphs of each as text, as far as summaries may draw names and numbers
+                from them and are chosen by their support; what the examples hold if None.
+        """
         batch = collate([replace(example, target_ids=None) for example in examples])
         tokenizer = self.tokenizer
+        texts = self._source_texts(examples, sources)
+        evidence = [Evidence.of(of_cluster) for of_cluster in texts]
+
+        def rerank(cluster: int, hypothesis: Hypothesis) -> float:
+            share = evidence[cluster].share(self._text(hypothesis))
+            return hypothesis.score + search.support_weight * share
+
         hypotheses = beam_search(
             self.network,
             self.network.encode(batch.to(next(self.network.parameters()).device)),
@@ -104,9 +127,31 @@ class AbstractiveSystem:
                 *tokenizer.unwritable_ids,
                 *range(tokenizer.size, self.network.config.vocab_size),
             ],
+            constraints=[self._grounding(texts)] if search.grounded else [],
+            rerank=rerank if search.support_weight else None,
         )
-        best = [of_cluster[0].token_ids for of_cluster in hypotheses]
-        return [tokenizer.decode(_until_end(ids, tokenizer.end_id)) for ids in best]
+        return [self._text(of_cluster[0]) for of_cluster in hypotheses]
+
+    def _source_texts(
+        self, examples: Sequence[Example], sources: Sequence[Sequence[str]] | None
+    ) -> list[list[str]]:
+        if sources is None:
+            sources = [[self.tokenizer.decode(ids) for ids in e.paragraph_ids] for e in examples]
+        return [[example.title, *texts] for example, texts in zip(examples, sources)]
+
+    def _grounding(self, texts: Sequence[Sequence[str]]) -> GroundedWords:
+        form = to_penn if self.tokenizer.profile.is_penn else str
+        words = [guarded_words(map(form, of_cluster)) for of_cluster in texts]
+        return GroundedWords(self._spelling, words)
+
+    @cached_property
+    def _spelling(self) -> Spelling:
+        num_spare = self.network.config.vocab_size - self.tokenizer.size
+        return Spelling([*self.tokenizer.all_pieces, *[""] * num_spare], self.tokenizer.end_id)
+
+    def _text(self, hypothesis: Hypothesis) -> str:
+        end_id = self.tokenizer.end_id
+        return self.tokenizer.decode(_until_end(hypothesis.token_ids, end_id))
 
 
 def check_fit(tokenizer: Tokenizer, config: ModelConfig, path: Path) -> None:

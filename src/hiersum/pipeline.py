@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from hiersum.attribution import attribute
 from hiersum.baselines import SYSTEMS, Task, keep_exact_sources
-from hiersum.config import Config
+from hiersum.bundled import bundled_model, recommended_settings
+from hiersum.config import Config, load_config
 from hiersum.data.bucketing import bucket_examples
-from hiersum.errors import InputError
+from hiersum.errors import CheckpointError, InputError
 from hiersum.parallel import in_order
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker, best_first
@@ -102,20 +103,37 @@ class Summarizer:
     def from_pretrained(
         cls, name_or_dir: str | Path | None = None, *, config: Config | None = None
     ) -> Summarizer:
-        """Return a summarizer with a model, or the extractive one if none is named.
+        """Return a summarizer with a model: the bundled one if none is named.
+
+        If the bundled model cannot be loaded, a sentence in the log says why, and the summarizer is
+        an extractive one.
 
         Args:
             name_or_dir: a model folder, or a model's name on the Hugging Face hub.
-            config: settings; the defaults if None.
+            config: settings; those that the model recommends if None.
 
         Raises:
-            CheckpointError: the model, or a trained ranker in its folder, cannot be loaded.
+            CheckpointError: the named model, or a trained ranker in its folder, cannot be loaded.
         """
-        if name_or_dir is None:
+        if name_or_dir is not None:
+            return cls._with_model(name_or_dir, config)
+        folder = bundled_model()
+        if folder is None:
             return cls(config=config)
+        try:
+            return cls._with_model(folder, config)
+        except CheckpointError as error:
+            logger.warning(
+                "the bundled model cannot be loaded, so that sentences are only extracted: %s",
+                error,
+            )
+            return cls(config=config)
+
+    @classmethod
+    def _with_model(cls, name_or_dir: str | Path, config: Config | None) -> Summarizer:
         from hiersum.abstractive import AbstractiveSystem
 
-        config = config or Config()
+        config = config or load_config(recommended=recommended_settings(name_or_dir))
         model = AbstractiveSystem.load(name_or_dir, config.decoding)
         ranker = choose_ranker(config.ranker.kind, model.folder, model.tokenizer)
         return cls(config=config, ranker=ranker, model=model)

@@ -77,7 +77,7 @@ def test_forbidden_tokens_are_never_written(
 
 
 def test_a_callers_own_rule_holds_too(search, sources) -> None:
-    def only_even_after_odd(tokens_BNS: torch.Tensor, log_probs_BNV: torch.Tensor) -> None:
+    def only_even_after_odd(tokens_BNS: torch.Tensor, log_probs_BNV: torch.Tensor, _) -> None:
         is_odd_BN = tokens_BNS[:, :, -1] % 2 == 1
         log_probs_BNV[:, :, 1::2] = log_probs_BNV[:, :, 1::2].masked_fill(
             is_odd_BN[:, :, None], -torch.inf
@@ -96,7 +96,7 @@ def test_rules_bar_these_tokens_and_no_others() -> None:
 
     def barred(rule) -> list[list[int]]:
         log_probs_BNV = torch.zeros(1, 2, 7)
-        rule(tokens_BNS, log_probs_BNV)
+        rule(tokens_BNS, log_probs_BNV, [0])
         return [row.isinf().nonzero()[:, 0].tolist() for row in log_probs_BNV[0]]
 
     assert barred(NoRepeatedNgrams(1)) == [[5, 6], [4, 5, 6]]

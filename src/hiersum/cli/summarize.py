@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from hiersum.bundled import recommended_settings
 from hiersum.cli.options import ConfigOption, CorpusOption, JsonOption, SetOption, SkipBadOption
 from hiersum.config import Config, load_config
 from hiersum.errors import InputError
@@ -55,7 +56,7 @@ def summarize(
     """Summarise documents, or every cluster of a corpus."""
     from hiersum.commands.summarize import summarize_corpus, summarize_files
 
-    config = load_config(config_path, settings or ())
+    config = load_config(config_path, settings or (), recommended=recommended_settings(model))
     options: dict[str, Any] = {
         "model": model,
         "kind": corpus,

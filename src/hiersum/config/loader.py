@@ -1,7 +1,7 @@
 """Settings from TOML and from `--set section.key=value`.
 
-Order: the defaults, then a file, then overrides. An unknown name is refused with the nearest real
-one, a wrong type with the value.
+Order: the defaults, then what a model folder recommends, then a file, then overrides. An unknown name
+is refused with the nearest real one, a wrong type with the value.
 """
 
 from __future__ import annotations
@@ -44,13 +44,27 @@ class Config:
     evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
 
 
-def load_config(path: Path | str | None = None, overrides: Iterable[str] = ()) -> Config:
-    """Return the defaults, changed by a TOML file and then by `section.key=value` overrides.
+def load_config(
+    path: Path | str | None = None,
+    overrides: Iterable[str] = (),
+    *,
+    recommended: Path | None = None,
+) -> Config:
+    """Return the defaults, changed by TOML files and then by `section.key=value` overrides.
+
+    Args:
+        path: the user's file.
+        overrides: the user's last words.
+        recommended: a file with the settings that suit a model; the user's go before them.
 
     Raises:
-        ConfigError: the file cannot be read, or a name or value does not fit.
+        ConfigError: a file cannot be read, or a name or value does not fit.
     """
-    values: dict[str, Any] = _read_toml(Path(path)) if path is not None else {}
+    values: dict[str, Any] = {}
+    for file in (recommended, path):
+        for section, table in (_read_toml(Path(file)) if file is not None else {}).items():
+            is_table = isinstance(table, dict) and isinstance(values.get(section, {}), dict)
+            values[section] = values.get(section, {}) | table if is_table else table
     for override in overrides:
         _apply_override(values, override)
     return config_from_dict(values)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from hiersum.config.checks import require_at_least
+from hiersum.config.checks import require_at_least, require_within
 from hiersum.errors import ConfigError
 
 
@@ -26,12 +26,18 @@ class SearchConfig:
     """Tokens after which it must, the end token counted."""
     no_repeat_ngram: int = 0
     """No sequence of this many tokens twice; 0 allows all."""
+    grounded: bool = False
+    """Names and numbers are written only as the sources have them."""
+    support_weight: float = 0.0
+    """What full support by the sources adds to a hypothesis's score when the best is chosen."""
     batch_tokens: int = 16_000
     """Source tokens, padded, of clusters that are written together."""
     stopping: Literal["exact", "released"] = "exact"
     """When a search is over: when nothing can win any more, or as in the authors' code."""
     int8: bool = False
     """Write with eight-bit weights: faster on processors, nearly the same summaries."""
+    jit: bool = False
+    """Attend to the source in code that numba compiles once: faster steps (extra `fast`)."""
     compile: bool = False
     """Compile the decoder's layers: minutes at the start, less time per step after it."""
 
@@ -49,3 +55,4 @@ class SearchConfig:
             raise ConfigError(
                 f"decoding.length_penalty must be a finite number, got {self.length_penalty}"
             )
+        require_within("decoding.support_weight", self.support_weight, 0, 100)

@@ -185,7 +185,7 @@ class _Search:
     def advance(self, log_probs_BNV: Tensor, trail: AttentionTrail | None) -> Tensor:
         """Extend every hypothesis by its best tokens, file what is finished; return the parents."""
         for constraint in self.constraints:
-            constraint(self.tokens_BNS, log_probs_BNV)
+            constraint(self.tokens_BNS, log_probs_BNV, self.clusters)
         extend = self._extend_exactly if self.config.stopping == "exact" else self._extend_released
         live = extend(log_probs_BNV, trail)
         self._end_dead_ends(live.log_prob_BW[:, 0].tolist(), trail)

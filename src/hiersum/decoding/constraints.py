@@ -1,11 +1,11 @@
 """Rules that a search must keep: each bars tokens by writing -inf over their log-probabilities.
 
-A rule is called once per step for all hypotheses; it loops over none of them.
+A rule is called once per step for all hypotheses; those here loop over none of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 import torch
@@ -15,12 +15,13 @@ from torch import Tensor
 class Constraint(Protocol):
     """Bars next tokens of hypotheses, in place."""
 
-    def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor) -> None:
+    def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor, clusters: Sequence[int]) -> None:
         """Write -inf where a hypothesis may not go on.
 
         Args:
             tokens_BNS: what each hypothesis has so far, from the begin token on.
             log_probs_BNV: log-probabilities of the next token.
+            clusters: which clusters these are, since finished ones have left.
         """
 
 
@@ -31,7 +32,7 @@ class MinimumLength:
         self.min_length = min_length
         self.end_id = end_id
 
-    def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor) -> None:
+    def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor, clusters: Sequence[int]) -> None:
         if tokens_BNS.size(2) - 1 < self.min_length:  # the begin token is not written
             log_probs_BNV[:, :, self.end_id] = -torch.inf
 
@@ -42,7 +43,7 @@ class ForbiddenTokens:
     def __init__(self, token_ids: Iterable[int], device: torch.device | None = None) -> None:
         self.token_ids = torch.tensor(sorted(set(token_ids)), dtype=torch.long, device=device)
 
-    def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor) -> None:
+    def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor, clusters: Sequence[int]) -> None:
         log_probs_BNV.index_fill_(2, self.token_ids, -torch.inf)
 
 
@@ -52,7 +53,7 @@ class NoRepeatedNgrams:
     def __init__(self, n: int) -> None:
         self.n = n
 
-    def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor) -> None:
+    def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor, clusters: Sequence[int]) -> None:
         written_BNS = tokens_BNS[:, :, 1:]
         if written_BNS.size(2) < self.n:
             return

@@ -48,6 +48,13 @@ class Evidence:
             and _numbers(text) <= self.numbers
         )
 
+    def share(self, text: str) -> float:
+        """Return the share of a text's content words and numbers that stand here; 1 if it has none."""
+        words = _stems(set(split_words(text)))
+        numbers = _numbers(text)
+        found = len(words & self.stems) + len(numbers & self.numbers)
+        return found / (len(words) + len(numbers)) if words or numbers else 1.0
+
 
 def _stems(words: set[str]) -> set[str]:
     """Stem each content word once; numbers are compared apart."""

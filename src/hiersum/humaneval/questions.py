@@ -34,6 +34,8 @@ _DEFINITION = re.compile(
 _ADDITION = re.compile(
     r"\s(?:that|which|who|whose|where|when|located|situated|based|born|known|held|built|founded)\b.*$"
 )
+_ARTICLE = re.compile(r"^(?:The|An?)\b")
+_PERSON = re.compile(r"\b(?:he|she|his|her|born)\b", re.I)
 _POSSESSIVE = re.compile(r"['\u2019]s?$")
 _PRONOUNS = frozenset("it he she they this that these those there we i you".split())
 
@@ -109,10 +111,10 @@ def _definitions(gold: str) -> Iterator[tuple[str, str, str]]:
         if match is None or match["topic"].split()[0].lower() in _PRONOUNS:
             continue
         what = _ADDITION.sub("", match["what"]).strip()
-        person = any(word in what.split() for word in ("who", "born"))
         if len(what.split()) > 1:
-            word = "Who" if person else "What"
-            yield f"{word} {match['verb']} {match['topic']}?", what, "definition"
+            word = "Who" if _PERSON.search(gold) else "What"
+            topic = _ARTICLE.sub(lambda article: article[0].lower(), match["topic"])
+            yield f"{word} {match['verb']} {topic}?", what, "definition"
 
 
 def _clozes(title: str, gold: str) -> Iterator[tuple[str, str, str]]:

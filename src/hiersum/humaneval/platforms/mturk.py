@@ -30,6 +30,7 @@ from hiersum.text.encodings import decode_text
 _REJECTED = "rejected"
 _HEAD = """<script src="https://assets.crowd.aws/crowd-html-elements.js"></script>
 <style>
+crowd-form { font: 16px/1.5 system-ui, sans-serif; }
 .card { border: 1px solid #c9d0da; border-radius: 8px; padding: 12px 16px; margin: 12px 0;
   max-width: 60em; }
 .gold { background: #fdf8ea; } .question[data-text=""] { display: none; }

@@ -360,6 +360,22 @@ def serving_text() -> str:
         f"time ({record['times_less_processor_time']} times; median of {record['rounds']} rounds); "
         f"{record['same_summaries']} summaries were the same in both."
     )
+def false_alarms_table() -> str:
+    record = latest("false_alarms")
+    kinds = {"alike": "equally good on every cluster", "varying": "better here, worse there"}
+    names = {"rating": "rating", "qa": "question answering"}
+    lines = [
+        f"| {record['studies']:,} studies each; systems are | ANOVA | Tukey | by items |",
+        "|---|---|---|---|",
+    ]
+    for name, title in names.items():
+        for kind, meaning in kinds.items():
+            rates = record[f"{name}, {kind}"]
+            cells = " | ".join(
+                f"{100 * rates[test]:.1f} %" for test in ("anova", "tukey", "by items")
+            )
+            lines.append(f"| {title}: {meaning} | {cells} |")
+    return "\n".join(lines)
 
 
 PAGES = {
@@ -369,6 +385,7 @@ PAGES = {
     "docs/reproducing.md": {"experiment": experiment_table},
     "docs/using.md": {"attribution": attribution_table},
     "docs/serving.md": {"serving": serving_text},
+    "docs/human-evaluation.md": {"false-alarms": false_alarms_table},
     "docs/training.md": {
         "building": building_table,
         "ranking": ranking_table,

@@ -19,6 +19,7 @@ from hiersum.cli.build import build
 from hiersum.cli.convert import convert
 from hiersum.cli.evaluate import compare, evaluate
 from hiersum.cli.finetune import finetune
+from hiersum.cli.humaneval import humaneval
 from hiersum.cli.info import info
 from hiersum.cli.prepare import prepare
 from hiersum.cli.ranker import rank_eval, train_ranker
@@ -46,7 +47,10 @@ for command in (
     *(prepare, train, plot, finetune, train_ranker, rank_eval),
 ):
     app.command()(command)
-for name, group in (("build", build), ("convert", convert), ("tokenizer", tokenizer)):
+for name, group in (
+    *(("build", build), ("convert", convert), ("tokenizer", tokenizer)),
+    ("humaneval", humaneval),
+):
     app.add_typer(group, name=name)
 
 

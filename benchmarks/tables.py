@@ -13,6 +13,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))  # also when a test loads this file by its path
+import wikisum
+
 import hiersum.config
 import hiersum.reproduction
 from hiersum.building.report import PAPER, report_rows
@@ -360,6 +363,8 @@ def serving_text() -> str:
         f"time ({record['times_less_processor_time']} times; median of {record['rounds']} rounds); "
         f"{record['same_summaries']} summaries were the same in both."
     )
+
+
 def false_alarms_table() -> str:
     record = latest("false_alarms")
     kinds = {"alike": "equally good on every cluster", "varying": "better here, worse there"}
@@ -390,6 +395,10 @@ PAGES = {
         "building": building_table,
         "ranking": ranking_table,
         "preparing": preparing_table,
+    },
+    "docs/scale.md": {
+        "rates": lambda: wikisum.rates_table(latest("scale")),
+        "wikisum": lambda: wikisum.wikisum_table(latest("scale")),
     },
     "docs/search.md": {
         "search": search_table,

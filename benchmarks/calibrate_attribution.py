@@ -170,4 +170,4 @@ articles = wikilead_articles("valid")
 results = {"by_words": calibrate(gather(articles, ARTICLES), None)}
 if len(sys.argv) > 1:
     results["with_attention"] = calibrate(gather(articles, ARTICLES_WITH_ATTENTION), sys.argv[1])
-write_results("attribution_calibration", {"seed": SEED, **results})
+write_results("source_scores", {"seed": SEED, **results})

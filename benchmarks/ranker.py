@@ -8,7 +8,6 @@ rounds that alternate.
 from __future__ import annotations
 
 from itertools import chain
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -17,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from hiersum.bundled import FOLDER
 from hiersum.config import Config
 from hiersum.data.corpora import read_corpus
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
@@ -28,7 +28,7 @@ from hiersum.types import Paragraph
 NUM_TOKENS = 70
 NUM_PARAGRAPHS = 256
 WIDTH = 256
-TOKENIZER = Path(__file__).parents[1] / "src/hiersum/pretrained/ranker/tokenizer.model"
+TOKENIZER = FOLDER / "tokenizer.model"
 THREADS = torch.get_num_threads()
 
 
@@ -114,7 +114,7 @@ def peak() -> float:
 
 
 torch.manual_seed(0)
-tokenizer = Tokenizer.load(TOKENIZER, "paper")
+tokenizer = Tokenizer.load(TOKENIZER, "t5")
 articles = list(read_corpus(wikilead_split("valid")))[:300]
 examples = label_clusters(articles, tokenizer, Config())
 shape = RankerShape(vocab_size=tokenizer.size, width=WIDTH)

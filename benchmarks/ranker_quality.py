@@ -14,14 +14,13 @@ from pathlib import Path
 
 from measure import write_results
 
+from hiersum.bundled import FOLDER
 from hiersum.commands.rank_eval import compare_rankers
 from hiersum.config import Config
 from hiersum.ranking.neural import NeuralRanker
 from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Paragraph
-
-PRETRAINED = Path(__file__).parents[1] / "src" / "hiersum" / "pretrained" / "ranker"
 
 
 class LongestFirst:
@@ -35,10 +34,10 @@ class LongestFirst:
 
 if len(sys.argv) != 2:
     sys.exit(f"usage: python {sys.argv[0]} CLUSTERS")
-tokenizer = Tokenizer.load(PRETRAINED / "tokenizer.model", "paper")
+tokenizer = Tokenizer.load(FOLDER / "tokenizer.model", "t5")
 rankers = {
     "similarity": SimilarityRanker(),
     "length": LongestFirst(),
-    "ranker": NeuralRanker.load(PRETRAINED, tokenizer),
+    "ranker": NeuralRanker.load(FOLDER, tokenizer),
 }
 write_results("ranker_quality", compare_rankers([Path(sys.argv[1])], Config(), rankers))

@@ -20,7 +20,7 @@ SHARES = st.floats(0, 1)
     ("name", "calibration"), [("by_words", BY_WORDS), ("with_attention", WITH_ATTENTION)]
 )
 def test_the_weights_are_those_that_were_fitted(name: str, calibration: Calibration) -> None:
-    results = sorted((REPOSITORY / "benchmarks" / "results").glob("attribution_calibration_*.json"))
+    results = sorted((REPOSITORY / "benchmarks" / "results").glob("source_scores_*.json"))
     fitted = json.loads(results[-1].read_text())[name]
     assert asdict(calibration) == {"attention": 0.0, **fitted["weights"]}
     assert fitted["held_out"]["expected_calibration_error"] < 0.01

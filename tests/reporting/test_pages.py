@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
+from servers import PROSE, SHORT, make_model_folder
 from support import EXAMPLES
 
-from hiersum import Summarizer
+from hiersum import Summarizer, load_config
 from hiersum.config import DataConfig
 from hiersum.data.corpora import read_corpus
 from hiersum.reporting.html import ASSETS, empty_report
@@ -75,6 +76,20 @@ def test_a_key_guards_reading_but_not_the_page() -> None:
     assert client.post("/v1/read", **options, headers=octets).status_code == 401
     headers = {**octets, "Authorization": "Bearer secret"}
     assert client.post("/v1/read", **options, headers=headers).status_code == 200
+
+
+def test_an_answer_has_what_the_view_shows_if_asked_for(tmp_path: Path) -> None:
+    config = load_config(None, SHORT)
+    summarizer = Summarizer.from_pretrained(make_model_folder(tmp_path), config=config)
+    body = {"title": "Bridge", "documents": [PROSE, PROSE.replace("bridge", "tunnel")]}
+    with TestClient(create_app(summarizer)) as client:
+        plain = client.post("/v1/summarize", json=body).json()
+        shown = client.post("/v1/summarize", json={**body, "report": True}).json()
+    assert "report" not in plain
+    report = shown.pop("report")
+    assert {**shown, "seconds": 0} == {**plain, "seconds": 0}
+    assert [document["num_paragraphs"] for document in report["documents"]] == [1, 1]
+    assert {graph["kind"] for graph in report["graphs"]} == {"similarity", "discourse", "attention"}
 
 
 def test_the_report_that_the_browser_fills_is_the_one_that_is_written(client: TestClient) -> None:

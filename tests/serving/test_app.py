@@ -68,6 +68,16 @@ def test_a_stream_that_cannot_be_met_ends_with_one_sentence(serve: Serve) -> Non
     assert events(answer.text)[-1] == ("error", {"detail": "there is no text in the documents"})
 
 
+def test_a_report_is_added_only_if_it_is_asked_for(serve: Serve) -> None:
+    client = serve(Summarizer())
+    plain = client.post("/v1/summarize", json=BODY).json()
+    reported = client.post("/v1/summarize", json={**BODY, "report": True}).json()
+    assert "report" not in plain
+    ResultAnswer.model_validate(reported)
+    assert reported["report"]
+    assert without_time({**plain, "report": reported["report"]}) == without_time(reported)
+
+
 def test_strict_leaves_out_what_no_source_supports(serve: Serve, neural: Summarizer) -> None:
     """Random weights write what no source says."""
     answer = serve(neural).post("/v1/summarize", json={**BODY, "strict": True}).json()

@@ -11,7 +11,7 @@ from typing import Any
 
 from hiersum import __version__
 from hiersum.commands.counting import report_count
-from hiersum.commands.identity import checksum, identify_corpus
+from hiersum.commands.identity import identify_corpus, identify_model
 from hiersum.commands.partial_results import PartialResults
 from hiersum.config import Config, config_to_dict
 from hiersum.data.corpora import count_records, read_corpus
@@ -21,8 +21,6 @@ from hiersum.parallel import Engine
 from hiersum.pipeline import WINDOW, Failure, Summarizer
 from hiersum.progress import tracked
 from hiersum.types import Cluster
-
-_MODEL_FILES = ("config.json", "*.safetensors", "*.model")
 
 
 def summarize_to_file(
@@ -158,8 +156,7 @@ def _plan(
     model = summarizer.model
     weights = None
     if model is not None and model.folder is not None:
-        found = sorted(path for name in _MODEL_FILES for path in model.folder.glob(name))
-        weights = checksum(found)
+        weights = identify_model(model.folder)
     return {
         "version": __version__,
         "input": {**identify_corpus(source), "kind": kind},

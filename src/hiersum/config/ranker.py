@@ -35,7 +35,7 @@ class RankerTrainingConfig:
     """Share of values dropped before linear layers."""
     learning_rate: float = 0.15
     """Adagrad's rate."""
-    initial_accumulator: float = 0.1
+    initial_accumulator: float = 0.01
     """What Adagrad's sums of squares start from."""
     max_clusters: int = 3_000
     """Clusters to learn from, the first of the corpus; 0: all."""

@@ -26,8 +26,11 @@ from hiersum.reporting.record import report_record
 from hiersum.types import Summary
 
 ASSETS = files("hiersum.reporting") / "assets"
-MODULES = "dom result selection summary sources ranking coverage graph view theme report".split()
+MODULES = (
+    "dom result selection summary sources ranking coverage circle graph view theme report".split()
+)
 """The scripts of a report, each after those it imports from."""
+STYLES = ("base.css", "view.css", "panels.css", "adapt.css")
 _IMPORT = re.compile(r"^import [^;]*;\n", re.M)
 _EXPORT = re.compile(r"^export (?=(?:function|class) (\w+))", re.M)
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
@@ -95,7 +98,7 @@ def empty_report() -> str:
 
 def fill(values: Mapping[str, str]) -> str:
     """Put values into the page of a report, together with what all reports have."""
-    style, script = asset("view.css"), _joined_modules()
+    style, script = "\n".join(map(asset, STYLES)), _joined_modules()
     policy = (
         f"default-src 'none'; script-src '{_checksum(script)}'; style-src '{_checksum(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"

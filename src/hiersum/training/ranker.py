@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 
 from hiersum.config import Config
@@ -24,6 +24,7 @@ from hiersum.text.tokenizer import Tokenizer
 from hiersum.training.interruption import Interruption
 from hiersum.training.metrics import MetricsWriter
 from hiersum.training.ranker_examples import RankerExamples
+from hiersum.training.ranker_start import start_weights
 from hiersum.training.ranker_state import RankerState, newest_state, save_state
 from hiersum.training.run_folder import RunFolder
 
@@ -36,6 +37,7 @@ def train_ranker(
     *,
     run: Path,
     out: Path,
+    words_VD: Tensor | None = None,
 ) -> None:
     """Train a ranker, or go on with a run, and put it into a model folder.
 
@@ -46,13 +48,14 @@ def train_ranker(
         tokenizer: the tokenizer of the model folder.
         run: where metrics and checkpoints go.
         out: the model folder.
+        words_VD: embeddings of the tokenizer's pieces to start from.
 
     Raises:
         HiersumError: the run folder does not fit, or the loss is no number any more.
     """
     folder = RunFolder(run)
     folder.begin(config)
-    trainer = RankerTrainer(config, examples, valid, tokenizer, folder)
+    trainer = RankerTrainer(config, examples, valid, tokenizer, folder, words_VD)
     trainer.run()
     NeuralRanker(trainer.best_network(), tokenizer).save(out, notes=trainer.notes())
 
@@ -67,6 +70,7 @@ class RankerTrainer:
         valid: RankerExamples | None,
         tokenizer: Tokenizer,
         folder: RunFolder,
+        words_VD: Tensor | None = None,
     ) -> None:
         self.config = config.ranker_training
         self.examples, self.valid = examples, valid
@@ -83,9 +87,7 @@ class RankerTrainer:
             vocab_size=tokenizer.size, width=self.config.width, max_tokens=self.config.max_tokens
         )
         self.network = RankerNetwork(self.shape, dropout=self.config.dropout)
-        # Labels are small. From a score of one half, the first steps of Adagrad would push all weights
-        # down together until every unit is saturated.
-        nn.init.constant_(self.network.score.bias, _log_odds(float(examples.labels.mean())))
+        start_weights(self.network, float(examples.labels.mean()), words_VD)
         self.optimizer = torch.optim.Adagrad(
             self.network.parameters(),
             lr=self.config.learning_rate,
@@ -226,11 +228,6 @@ def validation_loss(network: RankerNetwork, examples: RankerExamples) -> float:
             functional.binary_cross_entropy_with_logits(logits, batch.labels, reduction="sum")
         )
     return total / len(examples)
-
-
-def _log_odds(share: float) -> float:
-    share = min(max(share, 1e-6), 1 - 1e-6)
-    return math.log(share / (1 - share))
 
 
 def _copy(tensors: dict[str, Tensor]) -> dict[str, Tensor]:

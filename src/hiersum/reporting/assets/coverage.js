@@ -21,7 +21,11 @@ export function coveragePanel(result) {
       h("li", {}, h("span", { class: "cell is-read colour-0", "aria-hidden": "true" }), "read"),
       h("li", {}, h("span", { class: "cell is-unread colour-0", "aria-hidden": "true" }), "not read"),
     ),
-    h("ul", { class: "coverage" }, coverage.map((of, document) => row(result, of, document))),
+    h(
+      "ul",
+      { class: "coverage" },
+      coverage.map((of, document) => row(result, of, document)),
+    ),
     unreadList(result),
   );
 }
@@ -33,8 +37,17 @@ function row(result, of, document) {
   return h(
     "li",
     { class: colourOf(document) },
-    h("div", { class: "coverage-name" }, h("span", { class: "detail-name", dir: "auto" }, result.names[document]), h("span", { class: "soft figure" }, text)),
-    h("div", { class: "strip", "aria-hidden": "true" }, cells(result, document).map((state) => h("span", { class: `cell is-${STATES[state]}` }))),
+    h(
+      "div",
+      { class: "coverage-name" },
+      h("span", { class: "detail-name", dir: "auto" }, result.names[document]),
+      h("span", { class: "soft figure" }, text),
+    ),
+    h(
+      "div",
+      { class: "strip", "aria-hidden": "true" },
+      cells(result, document).map((state) => h("span", { class: `cell is-${STATES[state]}` })),
+    ),
   );
 }
 
@@ -57,6 +70,10 @@ function unreadList(result) {
     "section",
     { class: "unread" },
     h("h3", {}, "Not read"),
-    h("ul", {}, unread.map((part) => h("li", {}, h("b", { dir: "auto" }, part.name), `: ${part.reason}`))),
+    h(
+      "ul",
+      {},
+      unread.map((part) => h("li", {}, h("b", { dir: "auto" }, part.name), `: ${part.reason}`)),
+    ),
   );
 }

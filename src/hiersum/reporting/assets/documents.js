@@ -10,7 +10,13 @@ export class DocumentList {
   constructor() {
     this.list = h("ul", { class: "texts" });
     this.problems = h("ul", { class: "file-problems" });
-    this.picker = h("input", { type: "file", multiple: true, accept: KINDS, hidden: true, onchange: () => this.#take(this.picker) });
+    this.picker = h("input", {
+      type: "file",
+      multiple: true,
+      accept: KINDS,
+      hidden: true,
+      onchange: () => this.#take(this.picker),
+    });
     this.drop = h(
       "div",
       { class: "drop" },
@@ -28,10 +34,25 @@ export class DocumentList {
   add({ name = "", text = "", url = "" } = {}) {
     const words = h("span", { class: "soft figure" });
     const tell = () => (words.textContent = count(area.value.split(/\s+/).filter(Boolean).length, "word"));
-    const area = h("textarea", { rows: "4", "aria-label": "Text", placeholder: "Paste a text here", dir: "auto", oninput: tell });
+    const area = h("textarea", {
+      rows: "4",
+      "aria-label": "Text",
+      placeholder: "Paste a text here",
+      dir: "auto",
+      oninput: tell,
+    });
     area.value = text;
-    const title = h("input", { type: "text", "aria-label": "Name of the document", value: name, placeholder: `Document ${this.list.children.length + 1}` });
-    const remove = h("button", { type: "button", class: "quiet", onclick: () => this.#remove(item) }, "Remove");
+    const title = h("input", {
+      type: "text",
+      "aria-label": "Name of the document",
+      value: name,
+      placeholder: `Document ${this.list.children.length + 1}`,
+    });
+    const remove = h(
+      "button",
+      { type: "button", class: "quiet", onclick: () => this.#remove(item) },
+      "Remove",
+    );
     const item = h("li", { class: "text" }, h("div", { class: "text-head" }, title, words, remove), area);
     item.read = () => ({ name: title.value.trim() || title.placeholder, url, text: area.value });
     tell();
@@ -61,7 +82,9 @@ export class DocumentList {
         for (const document of documents) this.add(document);
         for (const part of unread) this.#complain(`${part.name}: ${part.reason}`);
       } catch (error) {
-        this.#complain(error.message.startsWith(file.name) ? error.message : `${file.name}: ${error.message}`);
+        this.#complain(
+          error.message.startsWith(file.name) ? error.message : `${file.name}: ${error.message}`,
+        );
       }
     }
     if (!this.list.children.length) this.add();

@@ -16,8 +16,16 @@ export function downloadButtons(results, index) {
   }
   return [
     navigator.clipboard ? copy : null,
-    h("button", { type: "button", onclick: () => save(`${name}.json`, "application/json", JSON.stringify(line)) }, "JSON"),
-    h("button", { type: "button", onclick: async () => save(`${name}.html`, "text/html", await reportPage(results)) }, "Report"),
+    h(
+      "button",
+      { type: "button", onclick: () => save(`${name}.json`, "application/json", JSON.stringify(line)) },
+      "JSON",
+    ),
+    h(
+      "button",
+      { type: "button", onclick: async () => save(`${name}.html`, "text/html", await reportPage(results)) },
+      "Report",
+    ),
   ];
 }
 
@@ -25,12 +33,21 @@ export function downloadButtons(results, index) {
 async function reportPage(results) {
   const page = await (await fetch("assets/report.html")).text();
   const data = JSON.stringify({ results, is_comparison: results.length > 1, note: "" });
-  const escaped = data.replace(/[<>&\u2028\u2029]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  const escaped = data.replace(
+    /[<>&\u2028\u2029]/g,
+    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
   return page.replace(DATA, (_, start, end) => start + escaped + end);
 }
 
 function fileName(title) {
-  return title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "").slice(0, 60) || "summary";
+  return (
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}]+/gu, "-")
+      .replace(/^-+|-+$/g, "")
+      .slice(0, 60) || "summary"
+  );
 }
 
 function save(name, type, text) {

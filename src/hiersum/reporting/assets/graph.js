@@ -1,19 +1,23 @@
 // How paragraphs relate, drawn as a circle of paragraphs with links, and as a table for everyone else.
 
-import { h, hidden, onActivate, s } from "./dom.js";
+import { circle, documentList, nodeName, touches } from "./circle.js";
+import { h, hidden } from "./dom.js";
 import { colourOf } from "./result.js";
 
-const WIDTH = 800;
-const HEIGHT = 520;
-const RADIUS = 195;
-const NODE = 13;
-const TITLE_NODE = -1;
-const MAX_LABEL = 24;
 const MAX_ROWS = 100;
 const KINDS = {
-  similarity: ["Similar words", "Two paragraphs are linked by how many rare words they share (cosine of tf-idf)."],
-  discourse: ["Shared names and markers", "Two paragraphs are linked by the names they share, and by words such as “however” that join neighbours."],
-  attention: ["Learned attention", "A paragraph is linked to those that the network looks at while it reads it."],
+  similarity: [
+    "Similar words",
+    "Two paragraphs are linked by how many rare words they share (cosine of tf-idf).",
+  ],
+  discourse: [
+    "Shared names and markers",
+    "Two paragraphs are linked by the names they share, and by words such as “however” that join neighbours.",
+  ],
+  attention: [
+    "Learned attention",
+    "A paragraph is linked to those that the network looks at while it reads it.",
+  ],
 };
 
 /** Return the panel with the drawing, its controls and its table. */
@@ -27,7 +31,11 @@ export function graphPanel(result, index, selection) {
   const explanation = h("p", { class: "soft lead" });
   const detail = h("div", { class: "node-detail", "aria-live": "polite" });
   const table = h("div", { class: "wide", role: "region", tabindex: "0", "aria-label": "Table of links" });
-  const slider = h("input", { type: "range", min: "1", oninput: () => ((state.numEdges = Number(slider.value)), draw()) });
+  const slider = h("input", {
+    type: "range",
+    min: "1",
+    oninput: () => ((state.numEdges = Number(slider.value)), draw()),
+  });
   const sliderText = h("span", { class: "figure" });
 
   function choose(graph) {
@@ -50,10 +58,15 @@ export function graphPanel(result, index, selection) {
 
   function draw() {
     const edges = state.graph.edges.slice(0, state.numEdges);
-    sliderText.textContent = edges.length ? `${edges.length} of ${state.graph.edges.length}, weight from ${edges.at(-1)[2].toFixed(2)}` : "none";
+    sliderText.textContent = edges.length
+      ? `${edges.length} of ${state.graph.edges.length}, weight from ${edges.at(-1)[2].toFixed(2)}`
+      : "none";
     const isHere = selection.result === index && selection.sentence !== null;
     const cited = isHere ? result.ranksCitedBy(selection.sentence) : new Set();
-    drawing.replaceChildren(circle(result, state.graph, edges, state.node, cited, select), documentList(result, state.graph.nodes));
+    drawing.replaceChildren(
+      circle(result, state.graph, edges, state.node, cited, select),
+      documentList(result, state.graph.nodes),
+    );
     detail.replaceChildren(...nodeDetail(result, state.graph, state.node));
   }
 
@@ -61,7 +74,12 @@ export function graphPanel(result, index, selection) {
   const panel = h(
     "div",
     {},
-    h("div", { class: "controls" }, graphChoice(graphs, choose), h("label", { class: "field grow" }, h("span", {}, "Links shown ", sliderText), slider)),
+    h(
+      "div",
+      { class: "controls" },
+      graphChoice(graphs, choose),
+      h("label", { class: "field grow" }, h("span", {}, "Links shown ", sliderText), slider),
+    ),
     explanation,
     drawing,
     detail,
@@ -77,16 +95,36 @@ function graphChoice(graphs, choose) {
   const kinds = [...new Set(graphs.map((graph) => graph.kind))];
   const attention = graphs.filter((graph) => graph.kind === "attention");
   const option = (value, text) => h("option", { value: String(value) }, text);
-  const kind = h("select", { onchange: pick }, kinds.map((name) => option(name, KINDS[name][0])));
+  const kind = h(
+    "select",
+    { onchange: pick },
+    kinds.map((name) => option(name, KINDS[name][0])),
+  );
   const layers = [...new Set(attention.map((graph) => graph.layer))];
-  const layer = h("select", { onchange: pick }, layers.map((number) => option(number, `Layer ${number + 1}`)));
+  const layer = h(
+    "select",
+    { onchange: pick },
+    layers.map((number) => option(number, `Layer ${number + 1}`)),
+  );
   const heads = [...new Set(attention.map((graph) => graph.head))];
-  const head = h("select", { onchange: pick }, heads.map((number) => option(number, number === null ? "All heads" : `Head ${number + 1}`)));
-  const within = h("span", { class: "controls" }, h("label", { class: "field" }, h("span", {}, "Layer"), layer), h("label", { class: "field" }, h("span", {}, "Head"), head));
+  const head = h(
+    "select",
+    { onchange: pick },
+    heads.map((number) => option(number, number === null ? "All heads" : `Head ${number + 1}`)),
+  );
+  const within = h(
+    "span",
+    { class: "controls" },
+    h("label", { class: "field" }, h("span", {}, "Layer"), layer),
+    h("label", { class: "field" }, h("span", {}, "Head"), head),
+  );
   within.hidden = true;
   function pick() {
     within.hidden = kind.value !== "attention";
-    const isWanted = (graph) => graph.kind === kind.value && (graph.kind !== "attention" || (String(graph.layer) === layer.value && String(graph.head) === head.value));
+    const isWanted = (graph) =>
+      graph.kind === kind.value &&
+      (graph.kind !== "attention" ||
+        (String(graph.layer) === layer.value && String(graph.head) === head.value));
     choose(graphs.find(isWanted));
   }
   const first = graphs.find((graph) => graph.edges.length);
@@ -95,157 +133,35 @@ function graphChoice(graphs, choose) {
   return [h("label", { class: "field" }, h("span", {}, "Links mean"), kind), within];
 }
 
-/** Place nodes on a circle, document by document, with a gap between two documents. */
-function layOut(result, nodes) {
-  const documentOf = (node) => (node === TITLE_NODE ? -1 : result.report.ranking[node].document);
-  const positionOf = (node) => (node === TITLE_NODE ? 0 : result.report.ranking[node].position);
-  const ordered = [...nodes].sort((a, b) => documentOf(a) - documentOf(b) || positionOf(a) - positionOf(b));
-  const groups = [];
-  for (const node of ordered) {
-    if (groups.at(-1)?.document !== documentOf(node)) groups.push({ document: documentOf(node), nodes: [] });
-    groups.at(-1).nodes.push(node);
-  }
-  const step = (2 * Math.PI) / (ordered.length + groups.length);
-  const angles = new Map();
-  let angle = -Math.PI / 2;
-  for (const group of groups) {
-    group.start = angle;
-    for (const node of group.nodes) {
-      angles.set(node, angle);
-      angle += step;
-    }
-    group.end = angle - step;
-    angle += step;
-  }
-  return { angles, groups, ordered };
-}
-
-function point(angle, radius) {
-  return [WIDTH / 2 + radius * Math.cos(angle), HEIGHT / 2 + radius * Math.sin(angle)];
-}
-
-function circle(result, graph, edges, chosen, cited, select) {
-  const { angles, groups, ordered } = layOut(result, graph.nodes);
-  const strongest = edges[0]?.[2] ?? 1;
-  const lines = [...edges].reverse().map((edge) => link(edge, angles, strongest, chosen, graph.directed));
-  const near = new Set(edges.filter((edge) => touches(edge, chosen, graph.directed)).flatMap(([from, to]) => [from, to]));
-  const nodes = ordered.map((node, order) => nodeElement(result, node, angles.get(node), { order, chosen, near, cited, select }));
-  const arrows = (event) => {
-    const move = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
-    const at = nodes.indexOf(event.target.closest("[data-node]"));
-    if (!move || at < 0) return;
-    event.preventDefault();
-    const next = nodes[(at + move + nodes.length) % nodes.length];
-    nodes.forEach((node) => node.setAttribute("tabindex", node === next ? "0" : "-1"));
-    next.focus();
-  };
-  return s(
-    "svg",
-    { viewBox: viewBox(), class: chosen === null ? "graph" : "graph has-chosen", role: "group", "aria-label": `${graph.nodes.length} paragraphs and the ${edges.length} strongest links between them; arrow keys move from paragraph to paragraph`, onkeydown: arrows },
-    groups.map((group) => groupLabel(result, group)),
-    s("g", { fill: "none", "aria-hidden": "true" }, lines),
-    nodes,
-  );
-}
-
-/** Where there is no room for names beside the circle, a list below it has them. */
-function viewBox() {
-  if (!matchMedia("(max-width: 40rem)").matches) return `0 0 ${WIDTH} ${HEIGHT}`;
-  const side = 2 * (RADIUS + 30);
-  return `${(WIDTH - side) / 2} ${(HEIGHT - side) / 2} ${side} ${side}`;
-}
-
-function documentList(result, nodes) {
-  const documents = new Set(nodes.filter((node) => node !== TITLE_NODE).map((node) => result.report.ranking[node].document));
-  const items = [...documents].sort((a, b) => a - b).map((document) => h("li", { class: colourOf(document) }, h("span", { class: "dot" }), result.names[document]));
-  return h("ul", { class: "legend graph-names", "aria-hidden": "true" }, items);
-}
-
-/** Is this a link of the chosen node? Of a directed one, only what it looks at. */
-function touches([from, to], chosen, isDirected) {
-  return chosen !== null && (from === chosen || (!isDirected && to === chosen));
-}
-
-function link(edge, angles, strongest, chosen, isDirected) {
-  const [from, to, weight] = edge;
-  const [x1, y1] = point(angles.get(from), RADIUS - NODE);
-  const [x2, y2] = point(angles.get(to), RADIUS - NODE);
-  // Bent towards the middle, so that links between neighbours stay apart from the circle.
-  const [x, y] = [WIDTH / 2 + ((x1 + x2) / 2 - WIDTH / 2) * 0.35, HEIGHT / 2 + ((y1 + y2) / 2 - HEIGHT / 2) * 0.35];
-  const share = weight / strongest;
-  return s("path", {
-    d: `M${x1.toFixed(1)} ${y1.toFixed(1)}Q${x.toFixed(1)} ${y.toFixed(1)} ${x2.toFixed(1)} ${y2.toFixed(1)}`,
-    class: touches(edge, chosen, isDirected) ? "edge is-near" : "edge",
-    "stroke-width": (0.75 + 4.25 * share).toFixed(2),
-    "stroke-opacity": (0.15 + 0.6 * share).toFixed(2),
-  });
-}
-
-function nodeElement(result, node, angle, { order, chosen, near, cited, select }) {
-  const [x, y] = point(angle, RADIUS);
-  const isTitle = node === TITLE_NODE;
-  const classes = ["node", isTitle ? "is-title" : colourOf(result.report.ranking[node].document)];
-  if (node === chosen) classes.push("is-chosen");
-  if (near.has(node)) classes.push("is-near");
-  if (cited.has(node)) classes.push("is-source");
-  const isFirst = chosen === null ? order === 0 : node === chosen;
-  return s(
-    "g",
-    {
-      class: classes.join(" "),
-      "data-node": String(node),
-      transform: `translate(${x.toFixed(1)} ${y.toFixed(1)})`,
-      role: "button",
-      tabindex: isFirst ? "0" : "-1",
-      "aria-pressed": String(node === chosen),
-      "aria-label": nodeName(result, node),
-      onclick: () => select(node),
-      onkeydown: onActivate(() => select(node)),
-    },
-    s("title", {}, nodeName(result, node)),
-    s("circle", { r: String(NODE + 6), class: "target" }),
-    s("circle", { r: String(NODE + 4), class: "halo" }),
-    s("circle", { r: String(NODE), class: "body" }),
-    s("text", { dy: "0.35em", "text-anchor": "middle", "aria-hidden": "true" }, isTitle ? "T" : String(node + 1)),
-  );
-}
-
-function nodeName(result, node) {
-  if (node === TITLE_NODE) return "The title";
-  const { document, position } = result.report.ranking[node];
-  return `Rank ${node + 1}: ${result.placeName(document, position)}`;
-}
-
-function groupLabel(result, { document, start, end }) {
-  if (document < 0) return null;
-  const [x1, y1] = point(start - 0.06, RADIUS + 25);
-  const [x2, y2] = point(end + 0.06, RADIUS + 25);
-  const middle = (start + end) / 2;
-  const [x, y] = point(middle, RADIUS + 38);
-  const isLarge = end - start > Math.PI ? 1 : 0;
-  const side = Math.cos(middle);
-  const anchor = side > 0.3 ? "start" : side < -0.3 ? "end" : "middle";
-  const name = result.names[document];
-  return s(
-    "g",
-    { class: colourOf(document), "aria-hidden": "true" },
-    s("path", { class: "group-arc", fill: "none", d: `M${x1.toFixed(1)} ${y1.toFixed(1)}A${RADIUS + 25} ${RADIUS + 25} 0 ${isLarge} 1 ${x2.toFixed(1)} ${y2.toFixed(1)}` }),
-    s("text", { x: x.toFixed(1), y: (y + 4 + 6 * Math.sin(middle)).toFixed(1), "text-anchor": anchor, class: "group-name" }, name.length > MAX_LABEL ? `${name.slice(0, MAX_LABEL - 1)}…` : name),
-  );
-}
-
 /** The chosen paragraph as text, and what it is linked to most. */
 function nodeDetail(result, graph, node) {
-  if (node === null) return [h("p", { class: "soft" }, "Choose a paragraph in the circle to read it and to see its links.")];
+  if (node === null)
+    return [h("p", { class: "soft" }, "Choose a paragraph in the circle to read it and to see its links.")];
   const links = graph.edges.filter((edge) => touches(edge, node, graph.directed)).slice(0, 5);
   const ranked = result.report.ranking[node];
-  const text = ranked ? result.paragraphs.get(`${ranked.document}:${ranked.position}`)?.text : result.line.title;
+  const text = ranked
+    ? result.paragraphs.get(`${ranked.document}:${ranked.position}`)?.text
+    : result.line.title;
   const verb = graph.directed ? "It looks most at" : "It is linked most to";
   return [
-    h("h3", { class: ranked ? colourOf(ranked.document) : null }, h("span", { class: "dot", "aria-hidden": "true" }), nodeName(result, node)),
+    h(
+      "h3",
+      { class: ranked ? colourOf(ranked.document) : null },
+      h("span", { class: "dot", "aria-hidden": "true" }),
+      nodeName(result, node),
+    ),
     h("p", { class: "excerpt", dir: "auto" }, text ?? ""),
     links.length
-      ? h("p", { class: "soft" }, `${verb}: `, links.map(([from, to, weight]) => `${nodeName(result, from === node ? to : from)} (${weight.toFixed(2)})`).join("; "))
+      ? h(
+          "p",
+          { class: "soft" },
+          `${verb}: `,
+          links
+            .map(
+              ([from, to, weight]) => `${nodeName(result, from === node ? to : from)} (${weight.toFixed(2)})`,
+            )
+            .join("; "),
+        )
       : h("p", { class: "soft" }, "It has no link to another paragraph."),
   ];
 }
@@ -258,8 +174,34 @@ function linkTable(result, graph) {
     "table",
     {},
     h("caption", { class: "visually-hidden" }, `${KINDS[graph.kind][0]}: links, strongest first`),
-    h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col" }, name)))),
-    h("tbody", {}, rows.map(([from, to, weight]) => h("tr", {}, h("td", {}, nodeName(result, from)), h("td", {}, nodeName(result, to)), h("td", { class: "figure" }, weight.toFixed(3))))),
-    more > 0 ? h("tfoot", {}, h("tr", {}, h("td", { colspan: "3", class: "soft" }, `and ${more} weaker ones`, hidden(".")))) : null,
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        names.map((name) => h("th", { scope: "col" }, name)),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      rows.map(([from, to, weight]) =>
+        h(
+          "tr",
+          {},
+          h("td", {}, nodeName(result, from)),
+          h("td", {}, nodeName(result, to)),
+          h("td", { class: "figure" }, weight.toFixed(3)),
+        ),
+      ),
+    ),
+    more > 0
+      ? h(
+          "tfoot",
+          {},
+          h("tr", {}, h("td", { colspan: "3", class: "soft" }, `and ${more} weaker ones`, hidden("."))),
+        )
+      : null,
   );
 }

@@ -11,8 +11,18 @@ import { showResults } from "./view.js";
 
 const place = (name) => document.getElementById(name);
 const documents = new DocumentList();
-const title = h("input", { type: "text", maxlength: "1000", placeholder: "What are they about?", autocomplete: "off" });
-const focus = h("input", { type: "text", maxlength: "1000", placeholder: "A question or an aspect", autocomplete: "off" });
+const title = h("input", {
+  type: "text",
+  maxlength: "1000",
+  placeholder: "What are they about?",
+  autocomplete: "off",
+});
+const focus = h("input", {
+  type: "text",
+  maxlength: "1000",
+  placeholder: "A question or an aspect",
+  autocomplete: "off",
+});
 const system = h("select", {});
 const second = h("select", {});
 const words = h("input", { type: "number", min: "1", max: "2000", value: "120", required: true });
@@ -24,8 +34,22 @@ const submit = h("button", { type: "submit", class: "primary" }, "Summarise");
 const examples = h("div", { class: "examples" });
 const form = h(
   "form",
-  { class: "card compose", onsubmit: (event) => (event.preventDefault(), run()), "aria-label": "Documents to summarise" },
-  h("div", {}, h("h1", {}, "Many documents, one summary"), h("p", { class: "soft" }, "Give texts about one topic. Every sentence of the summary shows where it comes from."), examples),
+  {
+    class: "card compose",
+    onsubmit: (event) => (event.preventDefault(), run()),
+    "aria-label": "Documents to summarise",
+  },
+  h(
+    "div",
+    {},
+    h("h1", {}, "Many documents, one summary"),
+    h(
+      "p",
+      { class: "soft" },
+      "Give texts about one topic. Every sentence of the summary shows where it comes from.",
+    ),
+    examples,
+  ),
   h("label", { class: "field" }, h("span", {}, "Title"), title),
   h("fieldset", {}, h("legend", {}, "Documents"), documents.whole),
   h(
@@ -50,7 +74,12 @@ function field(name, input) {
 }
 
 function requests() {
-  const common = { title: title.value.trim(), documents: documents.filled(), max_words: words.valueAsNumber, report: true };
+  const common = {
+    title: title.value.trim(),
+    documents: documents.filled(),
+    max_words: words.valueAsNumber,
+    report: true,
+  };
   if (focus.value.trim()) common.focus = focus.value.trim();
   if (strict.checked) common.strict = true;
   const systems = compare.checked ? [system.value, second.value] : [system.value];
@@ -72,7 +101,9 @@ async function run() {
   place("progress").replaceChildren(...runs.map(({ element }) => element));
   place("progress").scrollIntoView({ block: "nearest" });
   const outcomes = await Promise.allSettled(
-    asked.map((request, index) => summarize(request, { signal: controller.signal, onProgress: runs[index].tell })),
+    asked.map((request, index) =>
+      summarize(request, { signal: controller.signal, onProgress: runs[index].tell }),
+    ),
   );
   submit.disabled = false;
   place("progress").replaceChildren();
@@ -85,20 +116,37 @@ async function run() {
 function show(results) {
   fold(results);
   const isComparison = results.length > 1;
-  showResults(place("result"), results, { isComparison, actionsOf: (index) => downloadButtons(results, index) });
+  showResults(place("result"), results, {
+    isComparison,
+    actionsOf: (index) => downloadButtons(results, index),
+  });
   place("result").focus({ preventScroll: true });
   scrollTo({ top: 0 });
 }
 
 /** Once there is a summary, the form makes room for it; one button brings it back. */
 function fold(results) {
-  const facts = [count(results[0].documents.length, "document"), listed(results.map(systemName)), `at most ${count(words.valueAsNumber, "word")}`];
+  const facts = [
+    count(results[0].documents.length, "document"),
+    listed(results.map(systemName)),
+    `at most ${count(words.valueAsNumber, "word")}`,
+  ];
   const open = () => {
     place("compose").replaceChildren(form);
     title.focus();
   };
   place("compose").replaceChildren(
-    h("div", { class: "card composed" }, h("p", { class: "soft" }, facts.join(" · ")), h("div", { class: "actions" }, h("button", { type: "button", onclick: open }, "Edit documents"), h("button", { type: "button", onclick: startAnew }, "New summary"))),
+    h(
+      "div",
+      { class: "card composed" },
+      h("p", { class: "soft" }, facts.join(" · ")),
+      h(
+        "div",
+        { class: "actions" },
+        h("button", { type: "button", onclick: open }, "Edit documents"),
+        h("button", { type: "button", onclick: startAnew }, "New summary"),
+      ),
+    ),
   );
 }
 
@@ -119,15 +167,37 @@ function showProblem(problem) {
   if (problem.status === 401 || problem.status === 403) {
     heading = "This server asks for a key";
     const key = h("input", { type: "password", "aria-label": "API key", autocomplete: "off" });
-    actions.push(key, h("button", { type: "button", onclick: () => (useApiKey(key.value), start()) }, "Use this key"));
+    actions.push(
+      key,
+      h("button", { type: "button", onclick: () => (useApiKey(key.value), start()) }, "Use this key"),
+    );
   } else if (problem.retryAfter !== null && isKnown && problem.status === 503) {
     heading = "The server is busy";
     actions.push(h("button", { type: "button", onclick: run }, "Try again"));
   }
   place("problem").replaceChildren(
-    h("section", { class: "card problem", role: "alert" }, h("h2", {}, heading), h("p", {}, isKnown ? problem.message : "Something unexpected happened in this page. Reloading it may help."), actions.length ? h("div", { class: "actions" }, actions) : null),
+    h(
+      "section",
+      { class: "card problem", role: "alert" },
+      h("h2", {}, heading),
+      h(
+        "p",
+        {},
+        isKnown
+          ? asSentence(problem.message)
+          : "Something unexpected happened in this page. Reloading it may help.",
+      ),
+      h("p", { class: "soft" }, "Your documents are still here."),
+      actions.length ? h("div", { class: "actions" }, actions) : null,
+    ),
   );
   if (!isKnown) throw problem;
+}
+
+/** A message as prose; one that begins with a file's name is left as it is. */
+function asSentence(message) {
+  const text = /^[a-z]+ /.test(message) ? message[0].toUpperCase() + message.slice(1) : message;
+  return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
 function offerExamples(clusters) {
@@ -136,7 +206,9 @@ function offerExamples(clusters) {
     documents.replaceAll(cluster.documents);
     run();
   };
-  const buttons = clusters.map((cluster) => h("button", { type: "button", class: "chip", onclick: () => take(cluster) }, cluster.title));
+  const buttons = clusters.map((cluster) =>
+    h("button", { type: "button", class: "chip", onclick: () => take(cluster) }, cluster.title),
+  );
   examples.replaceChildren(h("span", { class: "soft" }, "Try an example:"), ...buttons);
 }
 
@@ -145,7 +217,8 @@ async function start() {
   place("problem").replaceChildren();
   try {
     const offer = await fetchOffer();
-    const options = () => offer.systems.map((name) => h("option", { value: name }, systemName({ system: name })));
+    const options = () =>
+      offer.systems.map((name) => h("option", { value: name }, systemName({ system: name })));
     system.replaceChildren(...options());
     second.replaceChildren(...options());
     system.value = offer.default;
@@ -159,4 +232,6 @@ async function start() {
 place("tools").append(themeButton());
 place("compose").append(form);
 start();
-fetch("assets/examples.json").then((answer) => answer.json()).then(offerExamples);
+fetch("assets/examples.json")
+  .then((answer) => answer.json())
+  .then(offerExamples);

@@ -3,18 +3,34 @@
 import { h } from "./dom.js";
 import { systemName } from "./result.js";
 
-const STAGES = { queued: "Waiting", reading: "Reading", encoding: "Encoding", writing: "Writing", sourcing: "Finding sources" };
+const STAGES = {
+  queued: "Waiting",
+  reading: "Reading",
+  encoding: "Encoding",
+  writing: "Writing",
+  sourcing: "Finding sources",
+};
 
 /** Return the element of a run, and the function that takes its progress events. */
 export function progressOf(request, onCancel) {
   const names = Object.keys(STAGES);
   const items = names.map((name) => h("li", {}, STAGES[name]));
-  const bar = h("progress", { class: "visually-hidden", max: String(names.length), value: "0", "aria-label": `Progress of ${systemName(request)}` });
+  const bar = h("progress", {
+    class: "visually-hidden",
+    max: String(names.length),
+    value: "0",
+    "aria-label": `Progress of ${systemName(request)}`,
+  });
   const text = h("span", {}, "Sending …");
   const element = h(
     "section",
     { class: "card run", "aria-label": `Progress of ${systemName(request)}` },
-    h("div", { class: "run-head" }, h("span", {}, h("b", {}, systemName(request)), " · ", text), h("button", { type: "button", onclick: onCancel }, "Cancel")),
+    h(
+      "div",
+      { class: "run-head" },
+      h("span", {}, h("b", {}, systemName(request)), " · ", text),
+      h("button", { type: "button", onclick: onCancel }, "Cancel"),
+    ),
     h("ol", { class: "stages", "aria-hidden": "true" }, items),
     bar,
   );
@@ -35,5 +51,7 @@ export function progressOf(request, onCancel) {
 function amount(stage, done, total) {
   if (!total || (!done && stage !== "queued")) return "";
   const all = total.toLocaleString("en");
-  return stage === "queued" ? ` (${all} before this one)` : ` (${done.toLocaleString("en")} of at most ${all})`;
+  return stage === "queued"
+    ? ` (${all} before this one)`
+    : ` (${done.toLocaleString("en")} of at most ${all})`;
 }

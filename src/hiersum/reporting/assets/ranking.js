@@ -11,7 +11,11 @@ export function rankingPanel(result, index, selection, onShow) {
   const highest = Math.max(...ranked.map((of) => of.score ?? 0), 1e-9);
   const rows = ranked.map((of, rank) => row(result, of, rank, highest, onShow));
   const body = h("tbody", {}, rows.slice(0, FIRST_ROWS));
-  const more = h("button", { type: "button", onclick: showAll }, `Show all ${ranked.length.toLocaleString("en")}`);
+  const more = h(
+    "button",
+    { type: "button", onclick: showAll },
+    `Show all ${ranked.length.toLocaleString("en")}`,
+  );
   function showAll() {
     body.append(...rows.slice(FIRST_ROWS));
     more.remove();
@@ -32,7 +36,15 @@ export function rankingPanel(result, index, selection, onShow) {
         "table",
         { class: "ranking" },
         h("caption", { class: "visually-hidden" }, "Paragraphs that were read, best first"),
-        h("thead", {}, h("tr", {}, ["Rank", "Score", "Paragraph", "Used in"].map((name) => h("th", { scope: "col" }, name)))),
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            ["Rank", "Score", "Paragraph", "Used in"].map((name) => h("th", { scope: "col" }, name)),
+          ),
+        ),
         body,
       ),
     ),
@@ -61,8 +73,16 @@ function row(result, of, rank, highest, onShow) {
     h(
       "td",
       {},
-      h("button", { type: "button", class: "place", onclick: () => onShow(of.document, of.position) }, h("span", { class: "dot", "aria-hidden": "true" }), name, hidden(" (show in place)")),
-      of.also_in.length ? h("span", { class: "soft" }, ` and ${count(of.also_in.length, "other place")}`) : null,
+      h(
+        "button",
+        { type: "button", class: "place", onclick: () => onShow(of.document, of.position) },
+        h("span", { class: "dot", "aria-hidden": "true" }),
+        name,
+        hidden(" (show in place)"),
+      ),
+      of.also_in.length
+        ? h("span", { class: "soft" }, ` and ${count(of.also_in.length, "other place")}`)
+        : null,
       h("p", { class: "excerpt", dir: "auto" }, text),
     ),
     h("td", { class: "figure" }, citing.join(", ") || h("span", { class: "soft" }, "–")),

@@ -111,7 +111,10 @@ function shortNames(documents) {
 /** Split a text into sentences, each with what follows it. */
 function splitSentences(text) {
   if (!Intl.Segmenter) return [text];
-  return Array.from(new Intl.Segmenter("en", { granularity: "sentence" }).segment(text), (part) => part.segment);
+  return Array.from(
+    new Intl.Segmenter("en", { granularity: "sentence" }).segment(text),
+    (part) => part.segment,
+  );
 }
 
 function wordsOf(text) {

@@ -19,9 +19,12 @@ export class Selection {
   glance(result, sentence) {
     clearTimeout(this.#hoverTimer);
     // A pointer on its way elsewhere should not make the sources jump.
-    this.#hoverTimer = setTimeout(() => {
-      if (!this.isPinned) this.#set(result, sentence, false, false);
-    }, sentence === null ? 250 : 90);
+    this.#hoverTimer = setTimeout(
+      () => {
+        if (!this.isPinned) this.#set(result, sentence, false, false);
+      },
+      sentence === null ? 250 : 90,
+    );
   }
 
   /** Keep a sentence until another one is chosen; choosing it again lets it go. */

@@ -10,10 +10,14 @@ export function sourcesPanel(result, index, selection) {
     "div",
     { class: "documents" },
     result.report.cut.map((sentence) => h("p", { class: "soft cut" }, sentence)),
-    result.report.documents.map((of, document) => documentElement(result, index, of, document, selection, elements)),
+    result.report.documents.map((of, document) =>
+      documentElement(result, index, of, document, selection, elements),
+    ),
   );
   const sourcesOf = (sentence) =>
-    result.sentences[sentence].sources.map((of) => elements.get(keyOf(of.document, of.paragraph))).filter(Boolean);
+    result.sentences[sentence].sources
+      .map((of) => elements.get(keyOf(of.document, of.paragraph)))
+      .filter(Boolean);
   let lit = [];
   const mark = () => {
     lit.forEach(restore);
@@ -52,7 +56,11 @@ function documentElement(result, index, of, document, selection, elements) {
 /** A link to where the document came from, if that is a web address. */
 function address(url) {
   if (!/^https?:\/\//i.test(url ?? "")) return null;
-  return h("a", { class: "soft", href: url, rel: "noopener noreferrer", target: "_blank" }, url.replace(/^https?:\/\//i, ""));
+  return h(
+    "a",
+    { class: "soft", href: url, rel: "noopener noreferrer", target: "_blank" },
+    url.replace(/^https?:\/\//i, ""),
+  );
 }
 
 function gap(number) {
@@ -94,7 +102,10 @@ function paragraphElement(result, index, paragraph, document, selection, element
 function describe(result, paragraph, document, citing) {
   const parts = [result.placeName(document, paragraph.position)];
   if (paragraph.rank === null) parts.push("not read");
-  if (citing.length) parts.push(`source of ${citing.length === 1 ? "sentence" : "sentences"} ${listed(citing.map((n) => String(n + 1)))}`);
+  if (citing.length)
+    parts.push(
+      `source of ${citing.length === 1 ? "sentence" : "sentences"} ${listed(citing.map((n) => String(n + 1)))}`,
+    );
   return parts.join(", ");
 }
 
@@ -104,14 +115,23 @@ function citingButtons(index, citing, selection) {
     "p",
     { class: "citing" },
     "Used in ",
-    citing.map((number) => h("button", { type: "button", class: "chip", onclick: () => selection.toggle(index, number) }, hidden("sentence "), String(number + 1))),
+    citing.map((number) =>
+      h(
+        "button",
+        { type: "button", class: "chip", onclick: () => selection.toggle(index, number) },
+        hidden("sentence "),
+        String(number + 1),
+      ),
+    ),
   );
 }
 
 function highlight(element, sentence) {
   element.whole.classList.add("is-source");
   const parts = closestPart(element.text, sentence);
-  element.body.replaceChildren(...parts.map(({ text, isClosest }) => (isClosest ? [h("mark", {}, text.trimEnd()), " "] : [text])).flat());
+  element.body.replaceChildren(
+    ...parts.map(({ text, isClosest }) => (isClosest ? [h("mark", {}, text.trimEnd()), " "] : [text])).flat(),
+  );
 }
 
 function restore(element) {

@@ -23,13 +23,22 @@ export async function fetchOffer() {
 
 /** Return the documents in a file, as text. */
 export async function readFile(file) {
-  const answer = await ask(`v1/read?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file, headers: { "Content-Type": "application/octet-stream" } });
+  const answer = await ask(`v1/read?name=${encodeURIComponent(file.name)}`, {
+    method: "POST",
+    body: file,
+    headers: { "Content-Type": "application/octet-stream" },
+  });
   return answer.json();
 }
 
 /** Ask for a summary; call `onProgress` with each stage, and return the result line. */
 export async function summarize(request, { signal, onProgress }) {
-  const answer = await ask("v1/summarize/stream", { method: "POST", body: JSON.stringify(request), headers: { "Content-Type": "application/json" }, signal });
+  const answer = await ask("v1/summarize/stream", {
+    method: "POST",
+    body: JSON.stringify(request),
+    headers: { "Content-Type": "application/json" },
+    signal,
+  });
   for await (const { event, data } of events(answer.body)) {
     if (event === "progress") onProgress(data);
     if (event === "result") return data;
@@ -54,12 +63,16 @@ async function ask(address, options) {
 async function problemOf(answer) {
   const seconds = Number(answer.headers.get("Retry-After"));
   const body = await answer.json().catch(() => ({}));
-  return new Problem(sentenceOf(body.detail) || `The server answered ${answer.status}.`, { status: answer.status, retryAfter: seconds || null });
+  return new Problem(sentenceOf(body.detail) || `The server answered ${answer.status}.`, {
+    status: answer.status,
+    retryAfter: seconds || null,
+  });
 }
 
 /** A sentence, or the list of fields that a check found wanting. */
 function sentenceOf(detail) {
-  if (Array.isArray(detail)) return detail.map((part) => `${(part.loc ?? []).slice(1).join(".")}: ${part.msg}`).join("; ");
+  if (Array.isArray(detail))
+    return detail.map((part) => `${(part.loc ?? []).slice(1).join(".")}: ${part.msg}`).join("; ");
   return typeof detail === "string" ? detail : "";
 }
 
@@ -74,8 +87,13 @@ async function* events(stream) {
     const blocks = buffer.split(/\r?\n\r?\n/);
     buffer = blocks.pop();
     for (const block of blocks) {
-      const fields = block.split(/\r?\n/).map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trimStart()]);
-      const data = fields.filter(([name]) => name === "data").map(([, text]) => text).join("\n");
+      const fields = block
+        .split(/\r?\n/)
+        .map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1).trimStart()]);
+      const data = fields
+        .filter(([name]) => name === "data")
+        .map(([, text]) => text)
+        .join("\n");
       const event = fields.find(([name]) => name === "event")?.[1] ?? "message";
       if (data) yield { event, data: JSON.parse(data) };
     }

@@ -45,7 +45,9 @@ export function summaryCard(result, index, selection, { isCompared, actions, onS
 /** The title; of two summaries under one title, the systems that wrote them. */
 function heading({ line, title }, isCompared) {
   const how = isExtractive(line) ? "sentences taken from the sources" : "written by a model";
-  const [small, large] = isCompared ? [`${title} · ${how}`, systemName(line)] : [`${systemName(line)} · ${how}`, title];
+  const [small, large] = isCompared
+    ? [`${title} · ${how}`, systemName(line)]
+    : [`${systemName(line)} · ${how}`, title];
   return [h("p", { class: "eyebrow", dir: "auto" }, small), h("h1", { class: "title", dir: "auto" }, large)];
 }
 
@@ -104,14 +106,22 @@ function hint(result) {
 
 function sentenceDetail(result, number, onShow) {
   const sentence = result.sentences[number];
-  const where = h("p", { class: "detail-title" }, `Sentence ${number + 1} · ${count(sentence.sources.length, "source")}`);
+  const where = h(
+    "p",
+    { class: "detail-title" },
+    `Sentence ${number + 1} · ${count(sentence.sources.length, "source")}`,
+  );
   const sources = sentence.sources.map(({ document, paragraph, score }) => {
     const key = keyOf(document, paragraph);
     return h(
       "li",
       {},
       h("span", { class: "mark-number" }, String(result.numbers.get(key))),
-      h("button", { type: "button", class: "link detail-name", onclick: () => onShow(document, paragraph) }, result.placeName(document, paragraph)),
+      h(
+        "button",
+        { type: "button", class: "link detail-name", onclick: () => onShow(document, paragraph) },
+        result.placeName(document, paragraph),
+      ),
       h("span", { class: "soft figure" }, `${Math.round(score * 100)} %`, hidden(" support")),
     );
   });
@@ -132,7 +142,9 @@ function unsupportedNotes(sentence) {
 /** What other sources say instead. */
 function conflictNotes(result, sentence) {
   return (sentence.conflicts ?? []).map((conflict) => {
-    const where = result.names[conflict.document] ? ` (${result.placeName(conflict.document, conflict.paragraph)})` : "";
+    const where = result.names[conflict.document]
+      ? ` (${result.placeName(conflict.document, conflict.paragraph)})`
+      : "";
     return h(
       "p",
       { class: "note" },
@@ -155,15 +167,37 @@ function legend(result) {
 function droppedList(dropped) {
   if (!dropped.length) return null;
   const items = dropped.map((sentence) => h("li", { dir: "auto" }, sentence.text));
-  return h("details", { class: "dropped" }, h("summary", {}, `${count(dropped.length, "sentence")} left out, because no source supports what is said`), h("ul", {}, items));
+  return h(
+    "details",
+    { class: "dropped" },
+    h(
+      "summary",
+      {},
+      `${count(dropped.length, "sentence")} left out, because no source supports what is said`,
+    ),
+    h("ul", {}, items),
+  );
 }
 
 function footer(result, actions, onShowUnread) {
   const { line } = result;
-  const facts = [count(result.sentences.length, "sentence"), count(result.numWords, "word"), `${line.seconds.toFixed(line.seconds < 1 ? 2 : 1)} s`];
+  const facts = [
+    count(result.sentences.length, "sentence"),
+    count(result.numWords, "word"),
+    `${line.seconds.toFixed(line.seconds < 1 ? 2 : 1)} s`,
+  ];
   if (line.model) facts.push(line.model);
   const unread = line.unread.length
-    ? h("button", { type: "button", class: "link", onclick: onShowUnread }, `${count(line.unread.length, "thing")} not read`)
+    ? h(
+        "button",
+        { type: "button", class: "link", onclick: onShowUnread },
+        `${count(line.unread.length, "thing")} not read`,
+      )
     : null;
-  return h("footer", { class: "card-footer" }, h("p", { class: "soft" }, facts.join(" · "), unread && [" · ", unread]), h("div", { class: "actions" }, actions));
+  return h(
+    "footer",
+    { class: "card-footer" },
+    h("p", { class: "soft" }, facts.join(" · "), unread && [" · ", unread]),
+    h("div", { class: "actions" }, actions),
+  );
 }

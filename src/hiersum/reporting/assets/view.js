@@ -21,7 +21,11 @@ export function showResults(root, lines, { isComparison = false, actionsOf = () 
   const live = h("p", { class: "visually-hidden", role: "status", "aria-live": "polite" });
   const cards = h("div", { class: "cards" });
   const details = h("div", { class: "details" });
-  const navigator = h("div", { class: "navigator", role: "region", "aria-label": "Sources of the chosen sentence" });
+  const navigator = h("div", {
+    class: "navigator",
+    role: "region",
+    "aria-label": "Sources of the chosen sentence",
+  });
   navigator.hidden = true;
   let shown = -1;
   let panels = null;
@@ -35,7 +39,12 @@ export function showResults(root, lines, { isComparison = false, actionsOf = () 
         selection.show(index);
         of.open("coverage");
       };
-      const card = summaryCard(results[index], index, selection, { isCompared: isComparison, actions: actionsOf(index), onShowUnread, onShow: of.show });
+      const card = summaryCard(results[index], index, selection, {
+        isCompared: isComparison,
+        actions: actionsOf(index),
+        onShowUnread,
+        onShow: of.show,
+      });
       made.set(index, { card, panels: of });
     }
     return made.get(index);
@@ -75,9 +84,15 @@ export function showResults(root, lines, { isComparison = false, actionsOf = () 
 
 /** Choose one of several summaries. */
 function picker(results, selection) {
-  const options = results.map((result, index) => h("option", { value: String(index) }, `${index + 1}. ${result.title}`));
+  const options = results.map((result, index) =>
+    h("option", { value: String(index) }, `${index + 1}. ${result.title}`),
+  );
   const select = h("select", { onchange: () => selection.show(Number(select.value)) }, options);
-  return h("nav", { class: "picker", "aria-label": "Summaries" }, h("label", { class: "field" }, h("span", {}, `${results.length} summaries`), select));
+  return h(
+    "nav",
+    { class: "picker", "aria-label": "Summaries" },
+    h("label", { class: "field" }, h("span", {}, `${results.length} summaries`), select),
+  );
 }
 
 function announcement(result, index) {
@@ -103,9 +118,17 @@ function detailPanels(result, index, selection, isComparison) {
     ["graph", "Graph", graphPanel(result, index, selection)],
     ["coverage", "Coverage", coveragePanel(result)],
   ]);
-  const heading = isComparison ? h("h2", { class: "details-title" }, `Behind the summary by ${systemName(result.line)}`) : h("h2", { class: "visually-hidden" }, "What the summary comes from");
+  const heading = isComparison
+    ? h("h2", { class: "details-title" }, `Behind the summary by ${systemName(result.line)}`)
+    : h("h2", { class: "visually-hidden" }, "What the summary comes from");
   return {
-    whole: h("section", { class: "card panels", "aria-label": "What the summary comes from" }, heading, tabs.bar, tabs.body),
+    whole: h(
+      "section",
+      { class: "card panels", "aria-label": "What the summary comes from" },
+      heading,
+      tabs.bar,
+      tabs.body,
+    ),
     open: tabs.open,
     show,
     elementsOf: sources.elementsOf,
@@ -136,8 +159,24 @@ function makeTabs(entries) {
   const body = h("div", { class: "panel-body" });
   const made = entries.map(([name, title, content]) => {
     const id = freshId("panel");
-    const tab = h("button", { type: "button", role: "tab", class: "tab", id: `${id}-tab`, "aria-controls": id, onclick: () => open(name) }, title);
-    const panel = h("div", { role: "tabpanel", id, class: `panel panel-${name}`, "aria-labelledby": `${id}-tab` }, h("h2", { class: "print-title" }, title), content);
+    const tab = h(
+      "button",
+      {
+        type: "button",
+        role: "tab",
+        class: "tab",
+        id: `${id}-tab`,
+        "aria-controls": id,
+        onclick: () => open(name),
+      },
+      title,
+    );
+    const panel = h(
+      "div",
+      { role: "tabpanel", id, class: `panel panel-${name}`, "aria-labelledby": `${id}-tab` },
+      h("h2", { class: "print-title" }, title),
+      content,
+    );
     return { name, tab, panel };
   });
   let current = "";
@@ -151,7 +190,11 @@ function makeTabs(entries) {
     }
     body.scrollTop = 0;
   }
-  const bar = h("div", { class: "tabs", role: "tablist", "aria-label": "What the summary comes from", onkeydown: move }, made.map(({ tab }) => tab));
+  const bar = h(
+    "div",
+    { class: "tabs", role: "tablist", "aria-label": "What the summary comes from", onkeydown: move },
+    made.map(({ tab }) => tab),
+  );
   function move(event) {
     const at = made.findIndex(({ name }) => name === current);
     const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: made.length - 1 }[event.key];
@@ -179,7 +222,9 @@ function showNavigator(navigator, result, selection, panels, cards) {
     describe();
   };
   const describe = () => {
-    label.textContent = elements.length ? `Sentence ${selection.sentence + 1} · source ${at + 1} of ${elements.length}` : `Sentence ${selection.sentence + 1} · no source`;
+    label.textContent = elements.length
+      ? `Sentence ${selection.sentence + 1} · source ${at + 1} of ${elements.length}`
+      : `Sentence ${selection.sentence + 1} · no source`;
   };
   const back = () => {
     const chosen = cards.querySelector(".sentence.is-chosen");
@@ -190,6 +235,11 @@ function showNavigator(navigator, result, selection, panels, cards) {
   describe();
   navigator.replaceChildren(
     label,
-    h("span", { class: "actions" }, elements.length > 1 ? h("button", { type: "button", onclick: () => step(1) }, "Next source") : null, h("button", { type: "button", onclick: back }, "Back to summary")),
+    h(
+      "span",
+      { class: "actions" },
+      elements.length > 1 ? h("button", { type: "button", onclick: () => step(1) }, "Next source") : null,
+      h("button", { type: "button", onclick: back }, "Back to summary"),
+    ),
   );
 }

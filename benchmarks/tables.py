@@ -281,6 +281,8 @@ def preparing_table() -> str:
 
 
 def ranking_table() -> str:
+    if not any(RESULTS.glob("ranker_quality_*.json")):
+        return "*Not measured yet: no trained ranker is bundled so far.*"
     quality, speed = latest("ranker_quality"), latest("ranker")
     names = {
         "similarity": "tf-idf similarity",

@@ -70,6 +70,7 @@ bench: .venv/installed-dev ## speed against other packages, written to benchmark
 	$(BIN)/python benchmarks/preparing.py
 	$(BIN)/python benchmarks/padding_cost.py
 	$(BIN)/python benchmarks/attribution.py
+	$(BIN)/python benchmarks/scale.py
 
 clean: ## remove .venv and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

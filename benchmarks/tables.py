@@ -13,8 +13,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))  # also when a test loads this file by its path
+import wikisum
+
 import hiersum.config
+import hiersum.reproduction
 from hiersum.building.report import PAPER, report_rows
+from hiersum.reproduction.experiment import CorpusSettings, RunSettings
+from hiersum.reproduction.sizes import Sizes
+from hiersum.reproduction.systems import ROWS
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
@@ -187,17 +194,27 @@ def int8_error() -> str:
 
 
 def settings_table() -> str:
-    files = sorted(Path(hiersum.config.__file__).parent.glob("*.py"))
+    sections = dataclasses.fields(hiersum.config.Config)
+    return _settings(hiersum.config, {s.name: s.default_factory for s in sections})
+
+
+def experiment_table() -> str:
+    kinds = {"experiment": RunSettings, "corpus": CorpusSettings, "sizes": Sizes}
+    return _settings(hiersum.reproduction, kinds)
+
+
+def _settings(package: Any, sections: dict[str, Any]) -> str:
+    files = sorted(Path(package.__file__).parent.glob("*.py"))
     source = "\n".join(path.read_text() for path in files)
     lines = ["| setting | default | meaning |", "|---|---|---|"]
-    for section in dataclasses.fields(hiersum.config.Config):
-        kind = section.default_factory
-        body = source.split(f"class {kind.__name__}:", 1)[1]  # type: ignore[union-attr]
-        for field in dataclasses.fields(kind):  # type: ignore[arg-type]
+    for section, kind in sections.items():
+        body = source.split(f"class {kind.__name__}:", 1)[1]
+        for field in dataclasses.fields(kind):
             meaning = re.search(rf'\n    {field.name}: .*?\n    """(.*?)"""', body, re.S)
             assert meaning is not None, field.name
             text = " ".join(meaning[1].split())
-            lines.append(f"| `{section.name}.{field.name}` | `{field.default}` | {text} |")
+            default = "all" if field.default == ROWS else field.default
+            lines.append(f"| `{section}.{field.name}` | `{default}` | {text} |")
     return "\n".join(lines)
 
 
@@ -348,16 +365,40 @@ def serving_text() -> str:
     )
 
 
+def false_alarms_table() -> str:
+    record = latest("false_alarms")
+    kinds = {"alike": "equally good on every cluster", "varying": "better here, worse there"}
+    names = {"rating": "rating", "qa": "question answering"}
+    lines = [
+        f"| {record['studies']:,} studies each; systems are | ANOVA | Tukey | by items |",
+        "|---|---|---|---|",
+    ]
+    for name, title in names.items():
+        for kind, meaning in kinds.items():
+            rates = record[f"{name}, {kind}"]
+            cells = " | ".join(
+                f"{100 * rates[test]:.1f} %" for test in ("anova", "tukey", "by items")
+            )
+            lines.append(f"| {title}: {meaning} | {cells} |")
+    return "\n".join(lines)
+
+
 PAGES = {
     "README.md": {"quality": quality_table, "speed": speed_table},
     "docs/configuration.md": {"settings": settings_table},
     "docs/evaluation.md": {"rouge": rouge_text},
+    "docs/reproducing.md": {"experiment": experiment_table},
     "docs/using.md": {"attribution": attribution_table},
     "docs/serving.md": {"serving": serving_text},
+    "docs/human-evaluation.md": {"false-alarms": false_alarms_table},
     "docs/training.md": {
         "building": building_table,
         "ranking": ranking_table,
         "preparing": preparing_table,
+    },
+    "docs/scale.md": {
+        "rates": lambda: wikisum.rates_table(latest("scale")),
+        "wikisum": lambda: wikisum.wikisum_table(latest("scale")),
     },
     "docs/search.md": {
         "search": search_table,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
-from errands import die_at_two, refuse_three, square
+from errands import die_at_two, die_once, refuse_three, square
 
 from hiersum.errors import DataError
 from hiersum.parallel import WorkerError, in_order, in_processes
@@ -41,8 +42,17 @@ def test_items_are_taken_not_long_before_they_are_needed(workers: int) -> None:
 
 
 def test_a_killed_worker_is_one_sentence() -> None:
-    with pytest.raises(WorkerError, match="one of 2 worker processes was killed, perhaps because"):
+    with pytest.raises(WorkerError, match="one of 2 worker processes was killed 4 times over"):
         list(in_processes(die_at_two, range(6), workers=2))
+
+
+def test_a_worker_that_was_killed_once_is_replaced(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    work = partial(die_once, folder=tmp_path)
+    assert sorted(in_processes(work, range(9), workers=2)) == list(range(9))
+    assert (tmp_path / "died").exists()
+    assert caplog.messages == ["a worker process was killed; its work is done again"]
 
 
 PARENT = """

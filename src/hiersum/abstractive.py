@@ -50,18 +50,23 @@ class AbstractiveSystem:
     """Where it was loaded from; None for a network that is being trained."""
 
     @classmethod
-    def load(cls, name_or_dir: str | Path, search: SearchConfig | None = None) -> AbstractiveSystem:
+    def load(
+        cls, name_or_dir: str | Path, search: SearchConfig | None = None, *, device: str = "cpu"
+    ) -> AbstractiveSystem:
         """Load a model folder, or a model from the hub.
 
         Args:
             name_or_dir: the folder, or `owner/name`.
             search: whether to write with eight-bit weights or compiled layers.
+            device: where it computes.
 
         Raises:
             CheckpointError: the folder lacks something, or its parts do not fit together.
         """
         folder = fetch(name_or_dir)
-        network = from_pretrained(folder).requires_grad_(False)  # it only reads and writes here
+        network = (
+            from_pretrained(folder).requires_grad_(False).to(device)
+        )  # it only reads and writes
         path = folder / TOKENIZER
         if not path.exists():
             raise CheckpointError(

@@ -1,7 +1,12 @@
-"""Work spread over processes: results as they come, errors as if raised here, no orphans."""
+"""Work spread over processes: results as they come, errors as if raised here, no orphans.
+
+A process that is killed is replaced, and what it had begun is done again: work that is handed out here
+must give the same whether it is done once or twice.
+"""
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 import os
 import signal
@@ -11,21 +16,45 @@ from concurrent.futures import (
     FIRST_COMPLETED,
     Future,
     ProcessPoolExecutor,
-    as_completed,
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from itertools import chain, islice
-from typing import TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from hiersum.errors import HiersumError
+
+logger = logging.getLogger(__name__)
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
+MAX_DEATHS = 3
+"""Workers may be killed this often before any of them has finished an item."""
+
+
 class WorkerError(HiersumError):
     """A worker process was ended from outside."""
+
+
+class Engine(Protocol):
+    """Where work is done: processes of this machine, or a cluster."""
+
+    def run(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Yield the result of every item as soon as it is there, in no fixed order."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalEngine:
+    """Processes of this machine."""
+
+    workers: int = 1
+
+    def run(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """See `in_processes`."""
+        return in_processes(work, items, workers=self.workers)
 
 
 def in_processes(
@@ -48,24 +77,66 @@ def in_processes(
     if workers == 1 or len(first) < 2:
         yield from map(work, chain(first, remaining))
         return
-    # Forking a process that has threads (progress, Arrow) can hang; spawned ones start clean.
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(workers, context, initializer=_follow_parent)
-    pending: set[Future[Result]] = set()
-    try:
-        for item in chain(first, remaining):
-            pending.add(pool.submit(work, item))
-            if len(pending) > workers:  # one item waits, so that no worker does
-                done, pending = wait(pending, return_when=FIRST_COMPLETED)
-                yield from (future.result() for future in done)
-        yield from (future.result() for future in as_completed(pending))
-    except BrokenProcessPool as error:
-        raise WorkerError(
-            f"one of {workers} worker processes was killed, perhaps because memory ran out; "
-            "what was finished stays: run the same command again, with fewer --workers"
-        ) from error
-    finally:
-        pool.shutdown(cancel_futures=True)
+    remaining = chain(first, remaining)
+    unfinished: list[Item] = []
+    deaths = 0
+    while True:
+        crew = _Crew(work, workers)
+        try:
+            for result in crew.results(chain(unfinished, remaining)):
+                deaths = 0
+                yield result
+            return
+        except BrokenProcessPool as error:
+            deaths += 1
+            if deaths > MAX_DEATHS:
+                raise WorkerError(
+                    f"one of {workers} worker processes was killed {deaths} times over, perhaps because "
+                    "memory ran out; what was finished stays: run the same command again, with fewer "
+                    "--workers"
+                ) from error
+            logger.warning("a worker process was killed; its work is done again")
+            unfinished = crew.unfinished
+        finally:
+            crew.leave()
+
+
+class _Crew(Generic[Item, Result]):
+    """Processes that work until one of them is killed."""
+
+    def __init__(self, work: Callable[[Item], Result], workers: int) -> None:
+        # Forking a process that has threads (progress, Arrow) can hang; spawned ones start clean.
+        context = multiprocessing.get_context("spawn")
+        self._pool = ProcessPoolExecutor(workers, context, initializer=_follow_parent)
+        self._work = work
+        self._workers = workers
+        self._pending: dict[Future[Result], Item] = {}
+        self._waiting: Item | None = None
+
+    @property
+    def unfinished(self) -> list[Item]:
+        """What was taken and came to no result."""
+        taken = list(self._pending.values())
+        return taken if self._waiting is None else [*taken, self._waiting]
+
+    def results(self, items: Iterable[Item]) -> Iterator[Result]:
+        for self._waiting in items:
+            self._pending[self._pool.submit(self._work, self._waiting)] = self._waiting
+            self._waiting = None
+            if len(self._pending) > self._workers:  # one item waits, so that no worker does
+                yield from self._finished()
+        while self._pending:
+            yield from self._finished()
+
+    def _finished(self) -> Iterator[Result]:
+        done, _ = wait(self._pending, return_when=FIRST_COMPLETED)
+        for future in done:
+            result = future.result()
+            del self._pending[future]
+            yield result
+
+    def leave(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
 
 
 def in_order(numbered: Iterable[tuple[int, Item]]) -> Iterator[Item]:

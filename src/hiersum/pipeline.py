@@ -46,7 +46,8 @@ if TYPE_CHECKING:  # torch is loaded only with a model
 logger = logging.getLogger(__name__)
 
 Watch = Callable[[int, Progress], None]
-_WINDOW = 64  # clusters among which a network finds those of like length
+WINDOW = 64
+"""Clusters among which a network finds those of like length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +213,7 @@ class Summarizer:
         """
         request = self.request(**options)
         numbered = enumerate(clusters)
-        window_size = 1 if request.system in SYSTEMS else _WINDOW
+        window_size = 1 if request.system in SYSTEMS else WINDOW
         while window := list(islice(numbered, window_size)):
             yield from self._summarize_window(window, request, watch or (lambda *_: None))
 

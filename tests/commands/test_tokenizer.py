@@ -57,11 +57,12 @@ def test_the_same_seed_gives_the_same_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With room for few paragraphs, the seed decides which are seen."""
-    monkeypatch.setattr(command, "MAX_PARAGRAPHS", 30)
     monkeypatch.setattr(command, "MAX_TARGETS", 10)
     path = write_lines(made_up_articles(60), tmp_path / "a.jsonl")
     models = [
-        train_vocabulary([path], tmp_path / str(n), size=90, seed=seed).read_bytes()
+        train_vocabulary(
+            [path], tmp_path / str(n), size=90, seed=seed, max_paragraphs=30
+        ).read_bytes()
         for n, seed in enumerate((1, 1, 2))
     ]
     assert models[0] == models[1] != models[2]

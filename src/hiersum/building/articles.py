@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hiersum.building.rows import RowStore, write_rows
 from hiersum.config import DataConfig
 from hiersum.data.corpora import read_corpus
-from hiersum.data.files import write_atomically
 from hiersum.data.records import BadRecords
 from hiersum.text.paragraphs import split_document
-
-_BATCH_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,42 +41,21 @@ def write_articles(articles: Iterable[Article], path: Path) -> None:
 
     text = pa.string()
     schema = pa.schema({"id": text, "title": text, "lead": text, "paragraphs": pa.list_(text)})
-    with write_atomically(path) as file, pa.ipc.new_file(file, schema) as writer:
-        for rows in _batched(articles):
-            columns = [[getattr(row, name) for row in rows] for name in schema.names]
-            writer.write_batch(pa.record_batch(columns, schema=schema))
+    rows = ({name: getattr(article, name) for name in schema.names} for article in articles)
+    write_rows(rows, schema, path)
 
 
 class ArticleStore(Sequence[Article]):
-    """Articles by row, read from disk when asked for; processes share what the system has cached."""
+    """Articles by row, read from disk when asked for."""
 
     def __init__(self, path: Path) -> None:
-        import pyarrow as pa
-
-        self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
-        num_batches = self._reader.num_record_batches
-        last = self._reader.get_batch(num_batches - 1).num_rows if num_batches else 0
-        self._length: int = max(num_batches - 1, 0) * _BATCH_ROWS + last
+        self._rows = RowStore(path)
 
     def __len__(self) -> int:
-        return self._length
+        return len(self._rows)
 
     def __getitem__(self, row: Any) -> Any:
         if isinstance(row, slice):
             return [self[number] for number in range(*row.indices(len(self)))]
-        if not 0 <= row < len(self):
-            raise IndexError(row)
-        batch = self._reader.get_batch(row // _BATCH_ROWS)
-        record = batch.slice(row % _BATCH_ROWS, 1).to_pylist()[0]
+        record = self._rows[row]
         return Article(record["id"], record["title"], record["lead"], tuple(record["paragraphs"]))
-
-
-def _batched(articles: Iterable[Article]) -> Iterator[list[Article]]:
-    rows: list[Article] = []
-    for article in articles:
-        rows.append(article)
-        if len(rows) == _BATCH_ROWS:
-            yield rows
-            rows = []
-    if rows:
-        yield rows

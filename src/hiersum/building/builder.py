@@ -7,14 +7,11 @@
         articles.arrow  index/       the articles, and the search over them
         part-00000.json ...          the tally of each finished part
 
-A part's file is written before its tally, and each takes its name only when it is whole, so a run that
-was killed continues with the parts that have no tally yet, and gives what it would have given.
+How a killed run goes on is told in `workplace.py`.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -25,14 +22,24 @@ from pathlib import Path
 from typing import Any
 
 from hiersum.building.articles import Article, ArticleStore, read_articles, write_articles
-from hiersum.building.parts import PART_ARTICLES, BuildSettings, Workplace, build_part
+from hiersum.building.parts import PART_ARTICLES, BuildSettings, build_part
 from hiersum.building.report import Tally, report_of
 from hiersum.building.search import build_index
+from hiersum.building.workplace import (
+    Workplace,
+    claim,
+    fingerprint,
+    finished_report,
+    make_folder,
+    read_json,
+    run_stage,
+    write_json,
+)
 from hiersum.data.corpora import count_records
-from hiersum.data.files import alone_in, open_binary, write_atomically
-from hiersum.data.records import BadRecords, parse_json
+from hiersum.data.files import alone_in
+from hiersum.data.records import BadRecords
 from hiersum.errors import DataError, InputError
-from hiersum.parallel import in_processes
+from hiersum.parallel import Engine, LocalEngine
 from hiersum.progress import tracked
 from hiersum.text.tokenizer import Tokenizer
 
@@ -48,6 +55,7 @@ def build_clusters(
     kind: str = "auto",
     skip_bad: bool = False,
     workers: int = 1,
+    engine: Engine | None = None,
 ) -> dict[str, Any]:
     """Build the clusters of articles into a folder, or go on where a run was interrupted.
 
@@ -58,7 +66,8 @@ def build_clusters(
         collection: further articles to search, which get no cluster of their own.
         kind: the kind of the corpora.
         skip_bad: count and skip articles that cannot be used.
-        workers: how many processes work.
+        workers: how many processes work, where no engine is given.
+        engine: where the work is done.
 
     Returns:
         The report, which is also in `out/report.json`.
@@ -69,19 +78,25 @@ def build_clusters(
     """
     place = Workplace(out)
     plan = _plan(articles, collection, settings)
-    if (finished := _finished_report(place, plan)) is not None:
+    if (finished := finished_report(place, plan)) is not None:
         return finished
-    _make_folder(place)
+    make_folder(place)
     with alone_in(place.out):
-        _claim(place, plan)
+        claim(place, plan)
         reading = _prepare(place, articles, collection, kind, BadRecords(skip=skip_bad))
         num_parts = -(-reading["targets"] // PART_ARTICLES)
-        _build_parts(place, settings, reading["targets"], num_parts, workers)
+        run_stage(
+            engine or LocalEngine(workers),
+            partial(build_part, place=place, settings=settings, num_articles=reading["targets"]),
+            range(num_parts),
+            tally_of=place.tally_of,
+            verb="building",
+        )
         tally: Tally = Counter(reading["tally"])
         for part in range(num_parts):
-            tally.update(_read_json(place.tally_of(part)))
+            tally.update(read_json(place.tally_of(part)))
         report = {**report_of(tally), "parts": num_parts, "plan": plan}
-        _write_json(place.report, report)
+        write_json(place.report, report)
         shutil.rmtree(place.folder)
     return report
 
@@ -96,54 +111,9 @@ def _plan(
     return {
         "format": FORMAT,
         "settings": chosen,
-        "articles": [_fingerprint(path) for path in articles],
-        "collection": [_fingerprint(path) for path in collection],
+        "articles": [fingerprint(path) for path in articles],
+        "collection": [fingerprint(path) for path in collection],
     }
-
-
-def _fingerprint(path: Path) -> str:
-    with open_binary(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
-
-
-def _finished_report(place: Workplace, plan: dict[str, Any]) -> dict[str, Any] | None:
-    if not place.report.exists():
-        return None
-    report: dict[str, Any] = _read_json(place.report)
-    _check_plan(place.out, report.get("plan"), plan)
-    shutil.rmtree(place.folder, ignore_errors=True)  # a run killed at its very end leaves it
-    return report
-
-
-def _make_folder(place: Workplace) -> None:
-    if place.out.is_dir() and not place.folder.exists() and any(place.out.iterdir()):
-        raise InputError(f"{place.out}: is not empty; give a new folder for the clusters")
-    try:
-        place.folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{place.out}: cannot be made a folder ({error.strerror})") from error
-
-
-def _claim(place: Workplace, plan: dict[str, Any]) -> None:
-    """Write the plan, or find that an earlier run had the same, and clear what it left half written."""
-    if not place.plan.exists():
-        _write_json(place.plan, plan)
-        return
-    _check_plan(place.out, _read_json(place.plan), plan)
-    for folder in (place.out, place.folder):
-        for path in folder.glob(".*.partial"):
-            path.unlink()
-
-
-def _check_plan(out: Path, found: Any, wanted: dict[str, Any]) -> None:
-    if found == wanted:
-        return
-    found = found if isinstance(found, dict) else {}
-    differing = [name for name, value in wanted.items() if found.get(name) != value]
-    raise InputError(
-        f"{out}: holds clusters built from another plan ({', '.join(differing)} differ); "
-        "give another folder, or remove this one"
-    )
 
 
 def _prepare(
@@ -165,8 +135,8 @@ def _prepare(
         write_articles(tracked(sources, "reading", total), place.articles)
         if not gathered.num_targets:
             raise DataError(f"{articles[0]}: there are no articles in it")
-        _write_json(place.reading, {"targets": gathered.num_targets, "tally": gathered.tally})
-    reading: dict[str, Any] = _read_json(place.reading)
+        write_json(place.reading, {"targets": gathered.num_targets, "tally": gathered.tally})
+    reading: dict[str, Any] = read_json(place.reading)
     if not place.index.exists():
         store = ArticleStore(place.articles)
         titles = (article.title for article in islice(store, reading["targets"]))
@@ -206,36 +176,6 @@ class _Gathered:
                 yield article
 
 
-def _build_parts(
-    place: Workplace, settings: BuildSettings, num_articles: int, num_parts: int, workers: int
-) -> None:
-    missing = [part for part in range(num_parts) if not place.tally_of(part).exists()]
-    work = partial(build_part, place=place, settings=settings, num_articles=num_articles)
-    built = in_processes(work, missing, workers=workers)
-    try:
-        for _ in tracked(built, "building", len(missing)):
-            pass
-    except InputError as error:
-        num_done = sum(place.tally_of(part).exists() for part in range(num_parts))
-        raise InputError(
-            f"{error}; {num_done} of {num_parts} parts are finished and stay: "
-            "run the same command again to go on"
-        ) from error
-
-
 def _count(paths: Sequence[Path]) -> int | None:
     counts = [count_records(path) for path in paths]
     return None if None in counts else sum(filter(None, counts))
-
-
-def _read_json(path: Path) -> Any:
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    return parse_json(data, str(path))
-
-
-def _write_json(path: Path, value: Any) -> None:
-    with write_atomically(path) as file:
-        file.write(json.dumps(value, indent=2).encode() + b"\n")

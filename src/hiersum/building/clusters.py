@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hiersum.building.articles import Article
 from hiersum.text.duplicates import remove_clones
@@ -21,7 +22,12 @@ def build_cluster(
         Document.from_paragraphs(source.paragraphs, source.title) for source in (article, *found)
     )
     cluster = Cluster(article.title, documents, target, article.id)
-    paragraphs = [source.paragraphs for source in (article, *found)]
+    return without_clones(cluster, clone_recall=clone_recall)
+
+
+def without_clones(cluster: Cluster, *, clone_recall: float) -> tuple[Cluster, int]:
+    """Return a cluster without clones of its target and documents that held nothing else; how many."""
+    paragraphs = [document.paragraphs or () for document in cluster.documents]
     cluster, num_clones = remove_clones(cluster, paragraphs, recall=clone_recall)
     kept = tuple(document for document in cluster.documents if document.paragraphs)
-    return Cluster(article.title, kept, target, article.id), num_clones
+    return replace(cluster, documents=kept), num_clones

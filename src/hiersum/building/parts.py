@@ -21,8 +21,9 @@ from hiersum.building.report import (
 )
 from hiersum.building.search import ArticleSearch
 from hiersum.building.targets import TargetRules, choose_target
+from hiersum.building.workplace import Workplace
 from hiersum.config import DataConfig
-from hiersum.data.corpora import BUILDING, write_clusters
+from hiersum.data.corpora import write_clusters
 from hiersum.data.files import write_atomically
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster
@@ -43,43 +44,6 @@ class BuildSettings:
     """Draws the order of clusters, so that each part is a fair sample."""
     tokenizer: Path | None = None
     """Counts tokens for the report."""
-
-
-@dataclass(frozen=True, slots=True)
-class Workplace:
-    """Where the files of a build lie."""
-
-    out: Path
-
-    @property
-    def folder(self) -> Path:
-        return self.out / BUILDING
-
-    @property
-    def report(self) -> Path:
-        return self.out / "report.json"
-
-    @property
-    def plan(self) -> Path:
-        return self.folder / "plan.json"
-
-    @property
-    def reading(self) -> Path:
-        return self.folder / "reading.json"
-
-    @property
-    def articles(self) -> Path:
-        return self.folder / "articles.arrow"
-
-    @property
-    def index(self) -> Path:
-        return self.folder / "index"
-
-    def clusters_of(self, part: int) -> Path:
-        return self.out / f"part-{part:05}.parquet"
-
-    def tally_of(self, part: int) -> Path:
-        return self.folder / f"part-{part:05}.json"
 
 
 def build_part(part: int, *, place: Workplace, settings: BuildSettings, num_articles: int) -> None:

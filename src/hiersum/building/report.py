@@ -80,23 +80,23 @@ def report_of(tally: Tally) -> dict[str, Any]:
             if name.startswith(_DROPPED)
         },
         "clone paragraphs": tally["clones"],
-        "supported leads": _share(tally["supported"], articles),
-        "documents per cluster": _mean(tally["documents"], clusters),
-        "paragraphs per cluster": _mean(tally["paragraphs"], clusters),
-        "words per target": _mean(tally["target words"], clusters),
+        "supported leads": share(tally["supported"], articles),
+        "documents per cluster": mean(tally["documents"], clusters),
+        "paragraphs per cluster": mean(tally["paragraphs"], clusters),
+        "words per target": mean(tally["target words"], clusters),
         "sampled clusters": sampled,
-        "words per paragraph": _mean(tally["sampled words"], tally["sampled paragraphs"]),
-        "target bigrams in the first document": _share(
+        "words per paragraph": mean(tally["sampled words"], tally["sampled paragraphs"]),
+        "target bigrams in the first document": share(
             tally["sampled bigrams in the first document"], tally["sampled bigrams"]
         ),
-        "target bigrams in all documents": _share(
+        "target bigrams in all documents": share(
             tally["sampled bigrams in all documents"], tally["sampled bigrams"]
         ),
     }
     if tally["sampled tokens"]:
         paragraphs = tally["sampled paragraphs"]
-        report["tokens per paragraph"] = _mean(tally["sampled tokens"], paragraphs)
-        report["tokens per target"] = _mean(tally["sampled target tokens"], sampled)
+        report["tokens per paragraph"] = mean(tally["sampled tokens"], paragraphs)
+        report["tokens per target"] = mean(tally["sampled target tokens"], sampled)
     return report
 
 
@@ -121,9 +121,9 @@ def _shown(name: str, value: float) -> str:
     return f"{value:,}"
 
 
-def _mean(total: int, number: int) -> float:
+def mean(total: int, number: int) -> float:
     return round(total / number, 1) if number else 0.0
 
 
-def _share(part: int, whole: int) -> float:
+def share(part: int, whole: int) -> float:
     return round(part / whole, 4) if whole else 0.0

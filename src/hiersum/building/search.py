@@ -27,11 +27,11 @@ def build_index(articles: Iterable[Article], titles: Iterable[str], folder: Path
     bm25s = _bm25s()
     vocabulary = {_OTHER_WORD: 0}
     for title in titles:
-        for word in _query(title):
+        for word in query_words(title):
             vocabulary.setdefault(word, len(vocabulary))
     ids = []
     for article in articles:
-        words = _query(" ".join((article.title, *article.paragraphs)))
+        words = query_words(" ".join((article.title, *article.paragraphs)))
         ids.append(array("i", (vocabulary.get(word, 0) for word in words)))
     index = bm25s.BM25()
     index.index(bm25s.tokenization.Tokenized(ids=ids, vocab=vocabulary), show_progress=False)
@@ -52,7 +52,7 @@ class ArticleSearch:
 
         Only articles that share a word with the title are found; of equals the first comes first.
         """
-        words = [word for word in _query(title) if word in self._index.vocab_dict]
+        words = [word for word in query_words(title) if word in self._index.vocab_dict]
         if not words or num_articles < 1:
             return []
         scores = self._index.get_scores(words)
@@ -64,7 +64,8 @@ class ArticleSearch:
         return list(order[:num_articles])
 
 
-def _query(text: str) -> list[str]:
+def query_words(text: str) -> list[str]:
+    """Return the words of a text that a search looks for."""
     return [word for word in split_words(text) if word not in FUNCTION_WORDS]
 
 

@@ -19,9 +19,11 @@ from hiersum.cli.build import build
 from hiersum.cli.convert import convert
 from hiersum.cli.evaluate import compare, evaluate
 from hiersum.cli.finetune import finetune
+from hiersum.cli.humaneval import humaneval
 from hiersum.cli.info import info
 from hiersum.cli.prepare import prepare
 from hiersum.cli.ranker import rank_eval, train_ranker
+from hiersum.cli.reproduce import reproduce
 from hiersum.cli.serve import serve
 from hiersum.cli.summarize import summarize
 from hiersum.cli.tokenizer import tokenizer
@@ -41,11 +43,14 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in (
-    *(summarize, serve, info, evaluate, compare),
+    *(summarize, serve, info, evaluate, compare, reproduce),
     *(prepare, train, plot, finetune, train_ranker, rank_eval),
 ):
     app.command()(command)
-for name, group in (("build", build), ("convert", convert), ("tokenizer", tokenizer)):
+for name, group in (
+    *(("build", build), ("convert", convert), ("tokenizer", tokenizer)),
+    ("humaneval", humaneval),
+):
     app.add_typer(group, name=name)
 
 

@@ -24,4 +24,18 @@ CorpusOption = Annotated[
 SkipBadOption = Annotated[
     bool, typer.Option("--skip-bad", help="Count and skip clusters that cannot be used.")
 ]
+EngineOption = Annotated[
+    str, typer.Option("--engine", help="Where the work is done: local (processes) or ray.")
+]
+RayAddressOption = Annotated[
+    str | None,
+    typer.Option(
+        "--ray-address",
+        help="An existing Ray cluster: HOST:PORT, ray://HOST:PORT or auto.  [default: started here]",
+    ),
+]
+WorkersOption = Annotated[
+    int | None,
+    typer.Option("--workers", min=1, help="Processes at work.  [default: one per core]"),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]

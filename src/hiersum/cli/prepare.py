@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from hiersum.cli.facts import print_facts
-from hiersum.cli.options import ConfigOption, CorpusOption, JsonOption, SetOption, SkipBadOption
+from hiersum.cli.options import (
+    ConfigOption,
+    CorpusOption,
+    EngineOption,
+    JsonOption,
+    RayAddressOption,
+    SetOption,
+    SkipBadOption,
+    WorkersOption,
+)
 from hiersum.config import load_config
 
 
@@ -19,9 +27,9 @@ def prepare(
         Path, typer.Option("--model", help="The folder with tokenizer.model, and perhaps a ranker.")
     ],
     out: Annotated[Path, typer.Option("--out", help="The folder for the prepared set.")],
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes at work.  [default: one per core]")
-    ] = None,
+    workers: WorkersOption = None,
+    engine: EngineOption = "local",
+    ray_address: RayAddressOption = None,
     corpus: CorpusOption = "auto",
     skip_bad: SkipBadOption = False,
     as_json: JsonOption = False,
@@ -33,14 +41,11 @@ def prepare(
     The same command again goes on where it was interrupted.
     """
     from hiersum.commands.prepare import describe, prepare_clusters
+    from hiersum.distributed import open_engine
 
-    prepared = prepare_clusters(
-        clusters,
-        out,
-        load_config(config_path, settings or ()),
-        model=model,
-        kind=corpus,
-        skip_bad=skip_bad,
-        workers=workers or os.cpu_count() or 1,
-    )
+    config = load_config(config_path, settings or ())
+    with open_engine(engine, workers=workers, address=ray_address) as opened:
+        prepared = prepare_clusters(
+            clusters, out, config, model=model, kind=corpus, skip_bad=skip_bad, engine=opened
+        )
     print_facts(describe(prepared), as_json=as_json)

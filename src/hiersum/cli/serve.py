@@ -7,9 +7,10 @@ from typing import Annotated
 import typer
 
 from hiersum.bundled import recommended_settings
-from hiersum.cli.options import ConfigOption, SetOption
+from hiersum.cli.options import ConfigOption, RayAddressOption, SetOption
 from hiersum.config import load_config
-from hiersum.errors import ConfigError
+from hiersum.distributed import check_engine
+from hiersum.errors import ConfigError, InputError
 
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 
@@ -31,6 +32,13 @@ def serve(
     max_queue: Annotated[
         int | None, typer.Option(help="Requests that may wait (serving.max_queue).")
     ] = None,
+    engine: Annotated[
+        str, typer.Option("--engine", help="local (this process) or ray (replicas on a cluster).")
+    ] = "local",
+    replicas: Annotated[
+        int | None, typer.Option(min=1, help="Replicas, with --engine ray.  [default: 2]")
+    ] = None,
+    ray_address: RayAddressOption = None,
     config_path: ConfigOption = None,
     settings: SetOption = None,
 ) -> None:
@@ -41,12 +49,30 @@ def serve(
     config = load_config(config_path, overrides, recommended=recommended_settings(model))
     if api_key is not None and not api_key.strip():
         raise ConfigError("--api-key is empty; leave it out to let everyone in")
+    check_engine(engine, address=ray_address)
+    if host not in _LOCAL and api_key is None:
+        _note(f"whoever can reach {host} can use this server; --api-key keeps others out")
+    if engine == "ray":
+        from hiersum.serving.replicas import serve_replicas
+
+        number = replicas or 2
+        serve_replicas(
+            model=model,
+            config=config,
+            replicas=number,
+            host=host,
+            port=port,
+            address=ray_address,
+            api_key=api_key,
+            tell=lambda url: _note(f"{number} replicas serving at {url}"),
+        )
+        return
+    if replicas is not None:
+        raise InputError("--replicas goes with --engine ray")
     from hiersum.pipeline import Summarizer
     from hiersum.serving.server import serve as serve_forever
 
     summarizer = Summarizer.from_pretrained(model, config=config)
-    if host not in _LOCAL and api_key is None:
-        _note(f"whoever can reach {host} can use this server; --api-key keeps others out")
     serve_forever(
         summarizer,
         host=host,

@@ -11,7 +11,15 @@ import typer
 from rich.console import Console
 
 from hiersum.bundled import recommended_settings
-from hiersum.cli.options import ConfigOption, CorpusOption, JsonOption, SetOption, SkipBadOption
+from hiersum.cli.options import (
+    ConfigOption,
+    CorpusOption,
+    EngineOption,
+    JsonOption,
+    RayAddressOption,
+    SetOption,
+    SkipBadOption,
+)
 from hiersum.config import Config, load_config
 from hiersum.errors import InputError
 
@@ -59,6 +67,12 @@ def summarize(
     ] = None,
     corpus: CorpusOption = "auto",
     skip_bad: SkipBadOption = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, help="Processes at work on a corpus.  [default: this one]"),
+    ] = None,
+    engine: EngineOption = "local",
+    ray_address: RayAddressOption = None,
     config_path: ConfigOption = None,
     settings: SetOption = None,
 ) -> None:
@@ -75,7 +89,12 @@ def summarize(
         "system": system,
         "strict": strict,
     }
+    is_spread = engine != "local" or workers is not None or ray_address is not None
     if input_path is None:
+        if is_spread:
+            raise InputError(
+                "--engine and --workers go with --input and an --output that is a file"
+            )
         if output_path is not None:
             raise InputError(
                 f"--output goes with --input; to keep this summary, write: > {output_path}"
@@ -90,7 +109,13 @@ def summarize(
             raise InputError("--input summarises a corpus; leave out FILES and --title")
         if report_path is not None:
             raise InputError(f"--report goes with FILES; leave out --input, write: {input_path}")
-        summarize_corpus(input_path, output_path, config, **options)
+        if not is_spread:
+            summarize_corpus(input_path, output_path, config, **options)
+            return
+        from hiersum.distributed import open_engine
+
+        with open_engine(engine, workers=workers, address=ray_address) as opened:
+            summarize_corpus(input_path, output_path, config, engine=opened, **options)
 
 
 def _print_summaries(summaries: Iterator[Any], config: Config, *, as_json: bool) -> None:

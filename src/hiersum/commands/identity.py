@@ -10,10 +10,17 @@ from typing import Any
 from hiersum.data.corpora import corpus_files
 from hiersum.data.files import open_binary
 
+_MODEL_FILES = ("config.json", "*.safetensors", "*.model")
+
 
 def identify_corpus(path: Path) -> dict[str, Any]:
     """Return a corpus's name and the checksum of its files."""
     return {"name": path.name, "checksum": checksum(corpus_files(path))}
+
+
+def identify_model(folder: Path) -> str:
+    """Return the checksum of what decides what a model folder writes."""
+    return checksum(sorted(path for name in _MODEL_FILES for path in folder.glob(name)))
 
 
 def checksum(paths: Iterable[Path]) -> str:

@@ -30,7 +30,7 @@ from hiersum.data.shards import (
     read_shard,
 )
 from hiersum.errors import DataError, InputError
-from hiersum.parallel import in_processes
+from hiersum.parallel import Engine, LocalEngine
 from hiersum.progress import tracked
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import RANKER_FILES
@@ -48,6 +48,7 @@ def prepare_clusters(
     kind: str = "auto",
     skip_bad: bool = False,
     workers: int = 1,
+    engine: Engine | None = None,
 ) -> PreparedSet:
     """Prepare clusters into a folder, or go on where a run was interrupted.
 
@@ -58,7 +59,8 @@ def prepare_clusters(
         model: the folder with the tokenizer, and perhaps a ranker, and a network to train further.
         kind: the kind of the corpora.
         skip_bad: count and skip clusters that cannot be used.
-        workers: how many processes work.
+        workers: how many processes work, where no engine is given.
+        engine: where the work is done.
 
     Raises:
         InputError: the folder holds something else, or cannot be written to.
@@ -76,7 +78,8 @@ def prepare_clusters(
         clusters = _read(corpora, config, kind=kind, skip_bad=skip_bad)
         parts = _parts(clusters, finished={shard.name for shard in shards})
         recipe = Recipe(model=model, out=out, config=config, skip_bad=skip_bad)
-        done = in_processes(partial(prepare_part, recipe=recipe), parts, workers=workers)
+        engine = engine or LocalEngine(workers)
+        done = engine.run(partial(prepare_part, recipe=recipe), parts)
         messages: list[str] = []
         try:
             _copy_tools(model, out, with_ranker=manifest.ranker is not None)

@@ -24,6 +24,10 @@ from hiersum.training.ranker_examples import read_unseen
 from hiersum.types import Cluster
 
 
+class NothingToChooseError(DataError):
+    """All clusters are so small that every ranker keeps most of their paragraphs."""
+
+
 def evaluate_ranker(
     corpora: Sequence[Path],
     config: Config,
@@ -64,7 +68,7 @@ def compare_rankers(
     ]
     recalls = np.stack(rows)
     if np.isnan(recalls).all():
-        raise DataError(
+        raise NothingToChooseError(
             f"{corpora[0]}: every cluster has {2 * CUTS[0]} paragraphs or fewer, "
             "so there is nothing to choose from"
         )

@@ -15,7 +15,7 @@ from hiersum.config import Config
 from hiersum.data.corpora import CLUSTER_SUFFIXES, read_corpus
 from hiersum.data.records import BadRecords
 from hiersum.errors import DataError, InputError
-from hiersum.parallel import in_order
+from hiersum.parallel import Engine, in_order
 from hiersum.pipeline import Failure, Summarizer
 from hiersum.reporting.html import result_with_report, write_results
 from hiersum.text.documents import read_documents
@@ -108,6 +108,7 @@ def summarize_corpus(
     model: str | None = None,
     kind: str = "auto",
     skip_bad: bool = False,
+    engine: Engine | None = None,
     **options: Any,
 ) -> None:
     """Write a result for every cluster of a corpus: to a file, or as lines to standard output.
@@ -121,9 +122,18 @@ def summarize_corpus(
     _check_target(source, target)
     if target is not None and (target.is_file() or not target.exists()):
         summarize_to_file(
-            source, target, config, model=model, kind=kind, skip_bad=skip_bad, **options
+            source,
+            target,
+            config,
+            model=model,
+            kind=kind,
+            skip_bad=skip_bad,
+            engine=engine,
+            **options,
         )
         return
+    if engine is not None:
+        raise InputError("--engine and --workers go with --input and an --output that is a file")
     bad = BadRecords(skip=skip_bad)
     clusters = counted(
         read_corpus(source, kind, bad=bad, config=config.data), source, "summarising"

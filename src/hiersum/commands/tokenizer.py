@@ -53,12 +53,14 @@ def train_vocabulary(
     *,
     size: int,
     seed: int = 1,
+    max_paragraphs: int = MAX_PARAGRAPHS,
     kind: str = "auto",
     skip_bad: bool = False,
 ) -> Path:
     """Train a SentencePiece model on the sources, titles and targets of clusters.
 
-    A fair sample of them is enough, so that time and memory do not grow with the corpus.
+    A fair sample of them, of at most so many paragraphs and titles and targets, is enough, so that
+    time and memory do not grow with the corpus.
 
     Returns:
         The model's file, `folder/tokenizer.model`.
@@ -70,7 +72,7 @@ def train_vocabulary(
     """
     path = folder / TOKENIZER_FILE
     _check_folder(folder)
-    texts = _sample(paths, random.Random(seed), kind, skip_bad)
+    texts = _sample(paths, random.Random(seed), max_paragraphs, kind, skip_bad)
     with waiting(f"training {size:,} pieces on {len(texts):,} texts"), interruptible():
         model = train_tokenizer(texts, size=size, seed=seed)
     with write_atomically(path) as file:
@@ -108,11 +110,16 @@ def _check_folder(folder: Path) -> None:
 
 
 def _sample(
-    paths: Sequence[Path], generator: random.Random, kind: str, skip_bad: bool
+    paths: Sequence[Path],
+    generator: random.Random,
+    max_paragraphs: int,
+    kind: str,
+    skip_bad: bool,
 ) -> list[str]:
     """Titles count as targets: both are what a model writes or is asked for."""
     max_words = DataConfig().max_paragraph_words
-    paragraphs, targets = Sample(MAX_PARAGRAPHS, generator), Sample(MAX_TARGETS, generator)
+    paragraphs = Sample(max_paragraphs, generator)
+    targets = Sample(min(MAX_TARGETS, max_paragraphs), generator)
     for path in paths:
         bad = BadRecords(skip=skip_bad)
         number = 0

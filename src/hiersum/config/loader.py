@@ -64,17 +64,17 @@ def load_config(
     """
     values: dict[str, Any] = {}
     for file in (recommended, path):
-        for section, table in (_read_toml(Path(file)) if file is not None else {}).items():
+        for section, table in (read_toml(Path(file)) if file is not None else {}).items():
             is_table = isinstance(table, dict) and isinstance(values.get(section, {}), dict)
             values[section] = values.get(section, {}) | table if is_table else table
     for override in overrides:
-        _apply_override(values, override)
+        apply_override(values, override)
     return config_from_dict(values)
 
 
 def config_from_dict(values: Mapping[str, Any]) -> Config:
     """Build a config from nested mappings, such as a parsed TOML file."""
-    return typing.cast(Config, _build(Config, values, prefix=""))
+    return typing.cast(Config, build_section(Config, values, prefix=""))
 
 
 def config_to_dict(config: Config) -> dict[str, Any]:
@@ -95,7 +95,12 @@ def config_to_toml(config: Config) -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def _read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the tables of a TOML file.
+
+    Raises:
+        ConfigError: it cannot be read.
+    """
     try:
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
@@ -108,21 +113,33 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: not valid TOML ({error})") from error
 
 
-def _apply_override(values: dict[str, Any], override: str) -> None:
+def apply_override(values: dict[str, Any], override: str) -> None:
+    """Write one `section.key=value` into tables.
+
+    Raises:
+        ConfigError: it is not of that form.
+    """
     name, equals, text = override.partition("=")
-    section, dot, key = name.strip().partition(".")
-    if not (equals and dot and section and key):
+    *sections, key = name.strip().split(".")
+    if not (equals and sections and all(sections) and key):
         raise ConfigError(f"--set {override!r}: write it as section.key=value")
-    table = values.setdefault(section, {})
-    if not isinstance(table, dict):
-        raise ConfigError(f"{section} is a section, but got the value {table!r}")
+    table = values
+    for section in sections:
+        table = table.setdefault(section, {})
+        if not isinstance(table, dict):
+            raise ConfigError(f"{section} is a section, but got the value {table!r}")
     try:
         table[key] = tomllib.loads(f"value = {text.strip()}")["value"]
     except (ValueError, RecursionError):
         table[key] = text.strip()  # a bare word: --set extractive.style=paper needs no quotes
 
 
-def _build(section: type, values: Mapping[str, Any], prefix: str) -> object:
+def build_section(section: type, values: Mapping[str, Any], prefix: str) -> object:
+    """Build a dataclass from a table, each value checked against its field.
+
+    Raises:
+        ConfigError: a name is unknown, or a value does not fit.
+    """
     hints = typing.get_type_hints(section)
     arguments = {}
     for name, value in values.items():
@@ -132,7 +149,7 @@ def _build(section: type, values: Mapping[str, Any], prefix: str) -> object:
         if dataclasses.is_dataclass(hints[name]):
             if not isinstance(value, Mapping):
                 raise ConfigError(f"{full_name} is a section, but got the value {value!r}")
-            arguments[name] = _build(typing.cast(type, hints[name]), value, f"{full_name}.")
+            arguments[name] = build_section(typing.cast(type, hints[name]), value, f"{full_name}.")
         else:
             arguments[name] = _checked(full_name, value, hints[name])
     return section(**arguments)

@@ -160,7 +160,7 @@ def _parts(path: Path) -> list[Path]:
 
 def _read_clusters(path: Path, bad: BadRecords) -> Iterator[Cluster]:
     if os.path.isdir(path):
-        if (path / BUILDING).exists():
+        if (path / BUILDING).exists() or (path.parent / BUILDING).exists():
             raise DataError(f"{path}: its clusters are unfinished; run their hiersum build again")
         for part in _parts(path):
             yield from _read_clusters(part, bad)

@@ -99,6 +99,13 @@ class BatchStream:
                 batch = taken[self._part]
                 yield batch.rows.examples(batch.indices), taken[-1].after
 
+    def count_batches(self) -> int:
+        """Return how many batches the first epoch has, of all parts."""
+        return sum(
+            len(self._arrange(self._read_window(Position(window=window)), Position(window=window)))
+            for window in range(self._num_windows)
+        )
+
     def _batches(self) -> Iterator[_Batch]:
         """Yield the batches of all parts."""
         place = self._start

@@ -1,0 +1,1 @@
+"""Source pages of any kind: read, kept, looked up by address, searched."""

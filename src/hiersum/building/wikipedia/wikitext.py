@@ -1,0 +1,261 @@
+"""What a cluster needs of an article's wikitext: the lead as clean text, and the addresses it cites.
+
+Only the lead is parsed (mwparserfromhell); citations are found by pattern in the whole text, for most
+of an article is neither. Templates are dropped but for those that write running text: a conversion, a
+foreign word, a date. What brackets held only dropped templates goes with them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote
+
+from hiersum.errors import MissingDependencyError
+from hiersum.text.encodings import clean_text
+
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
+_UNREAD = re.compile(r"<(nowiki|pre|math|gallery|timeline|score)\b[^>]*>.*?</\1\s*>", re.S | re.I)
+_HEADING = re.compile(r"^=[^=\n].*=\s*$|^==+[^=\n].*==+\s*$", re.M)
+_REF = re.compile(r"<ref\b[^>/]*>(.*?)</ref\s*>", re.S | re.I)
+_ANY_REF = re.compile(r"<ref\b[^>]*/>|<ref\b[^>/]*>.*?</ref\s*>", re.S | re.I)
+_CITE = re.compile(r"\{\{\s*(?:cite|citation|cita|lien|literatur|internetquelle)\b", re.I)
+_URL_FIELD = re.compile(
+    r"\|\s*(?:url|chapter-url|article-url)\s*=\s*(https?://[^\s|{}<>\"\[\]]+)", re.I
+)
+_URL = re.compile(r"https?://[^\s|{}<>\"\[\]]+", re.I)
+_ARCHIVED = re.compile(r"https?://web\.archive\.org/(?:web/)?\d+[a-z_*]*/(.+)", re.I)
+_ARCHIVES = re.compile(
+    r"https?://(?:web\.archive\.org|archive\.(?:today|is|ph|md)|webcitation\.org)/", re.I
+)
+_DISAMBIGUATION = re.compile(
+    r"""\{\{\s*(?:[\w\s-]*\b)?(?:disambig(?:uation)?(?:[\s-]page)?|disamb|dab|hndis|geodis|
+    begriffsklärung|homonymie|desambiguación|disambigua|set\s+index(?:\s+article)?|sia|surname|
+    given\s+name)\s*(?:\||\}\}) | __DISAMBIG__""",
+    re.I | re.X,
+)
+_LIST_TITLE = re.compile(
+    r"(?:lists? of|index of|outline of|glossary of|timeline of|bibliography of|deaths in)\b", re.I
+)
+_REDIRECT = re.compile(r"\s*#\s*(?:redirect|weiterleitung|redirection|redirección|rinvia)\b", re.I)
+_MEDIA = re.compile(
+    r"\s*:?\s*(?:file|image|media|category|datei|bild|kategorie|fichier|[a-z-]{2,12}):", re.I
+)
+_EMPTY_BRACKETS = re.compile(r"\(\s*[,;:/\s]*\)|\[\s*\]")
+_LEADING_MARKS = re.compile(r"\(\s*(?:[,;:]\s*)+")
+_TRAILING_MARKS = re.compile(r"(?:\s*[,;:])+\s*\)")
+_DOUBLE_MARKS = re.compile(r"([,;])(?:\s*[,;])+")
+_SPACE_BEFORE = re.compile(r"\s+([,.;:!?)\]])")
+_BLANKS = re.compile(r"[ \t]+")
+_TAGS_WITHOUT_TEXT = frozenset(
+    {"ref", "table", "gallery", "math", "timeline", "score", "div", "references"}
+)
+_LIST_MARKS = frozenset("*#:;")
+_PASSING = frozenset(
+    """nowrap nobr small big abbr tooltip ill interlanguage_link linktext mono smallcaps sc""".split()
+)
+_MONTHS = (
+    "January February March April May June July August September October November December".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WikiArticle:
+    """What a cluster needs of an article, or why it gives none."""
+
+    lead: str = ""
+    urls: tuple[str, ...] = ()
+    skipped: str = ""
+    """The reason, empty for an article that is used."""
+
+
+def read_article(title: str, text: str) -> WikiArticle:
+    """Return the lead and the cited addresses of an article."""
+    if _REDIRECT.match(text):
+        return WikiArticle(skipped="redirect")
+    if _LIST_TITLE.match(title):
+        return WikiArticle(skipped="list")
+    text = _UNREAD.sub("", _COMMENT.sub("", text))
+    if title.endswith("(disambiguation)") or _DISAMBIGUATION.search(text):
+        return WikiArticle(skipped="disambiguation")
+    lead = clean_lead(_before_first_heading(text))
+    if not lead:
+        return WikiArticle(skipped="no lead")
+    return WikiArticle(lead, tuple(cited_urls(text)))
+
+
+def cited_urls(text: str) -> list[str]:
+    """Return the addresses in references and citation templates, each once, in order.
+
+    An archived copy counts as what it is a copy of.
+    """
+    found: dict[str, None] = {}
+    for reference in _REF.findall(text):
+        for url in _URL.findall(reference):
+            found.setdefault(_address(url))
+    for template in _citations(_REF.sub("", text)):
+        if field := _URL_FIELD.search(template):
+            found.setdefault(_address(field[1]))
+    found.pop("", None)
+    return list(found)
+
+
+def clean_lead(text: str) -> str:
+    """Return wikitext as running text, a line per paragraph."""
+    parse = _parser()
+    text = "".join(_texts(parse(_ANY_REF.sub("", text), skip_style_tags=False).nodes))
+    lines = (_tidy(line) for line in clean_text(text).split("\n"))
+    # A hat note, a table's rest, a list's item: prose does not begin like that.
+    return "\n".join(line for line in lines if line and line[0] not in "*#:;|{}!=<")
+
+
+def _before_first_heading(text: str) -> str:
+    heading = _HEADING.search(text)
+    return text if heading is None else text[: heading.start()]
+
+
+def _citations(text: str) -> Iterator[str]:
+    """Yield the citation templates of a text, up to their closing braces."""
+    for start in _CITE.finditer(text):
+        depth, place = 0, start.start()
+        for brace in re.finditer(r"\{\{|\}\}", text[place : place + 5_000]):
+            depth += 1 if brace[0] == "{{" else -1
+            if not depth:
+                yield text[place : place + brace.end()]
+                break
+
+
+def _address(url: str) -> str:
+    """Return an address as it was meant: without an archive in front, or a full stop behind."""
+    if archived := _ARCHIVED.match(url):
+        url = archived[1]
+        if not url.lower().startswith("http"):
+            url = f"http://{unquote(url)}" if not url.startswith("/") else ""
+    elif _ARCHIVES.match(url):
+        return ""
+    url = url.rstrip(".,;:!?'")
+    return url.rstrip(")") if ")" in url and "(" not in url else url
+
+
+def _texts(nodes: Any) -> Iterator[str]:
+    """Yield the visible text of parsed wikitext, node by node."""
+    for node in nodes:
+        kind = type(node).__name__
+        if kind == "Text":
+            yield str(node.value)
+        elif kind == "Wikilink":
+            if not _MEDIA.match(str(node.title)):
+                yield from _texts((node.text if node.text is not None else node.title).nodes)
+        elif kind == "ExternalLink":
+            if node.title is not None:
+                yield from _texts(node.title.nodes)
+        elif kind == "HTMLEntity":
+            yield str(node.normalize())
+        elif kind == "Tag":
+            name = str(node.tag).strip().lower()
+            if name == "br":
+                yield " "
+            elif str(node.wiki_markup or "") in _LIST_MARKS:
+                yield str(node.wiki_markup)
+            elif name not in _TAGS_WITHOUT_TEXT and node.contents is not None:
+                yield from _texts(node.contents.nodes)
+        elif kind == "Template":
+            yield _template_text(node)
+
+
+def _template_text(template: Any) -> str:
+    """Return what a template writes into running text, as far as we know it; most write nothing."""
+    name = re.sub(r"[\s_]+", "_", str(template.name).strip().lower())
+    values = [
+        "".join(_texts(parameter.value.nodes)).strip()
+        for parameter in template.params
+        if not parameter.showkey
+    ]
+    if name in _PASSING or name.startswith("nowrap"):
+        return values[0] if values else ""
+    if name in _TEMPLATES and values:
+        return _TEMPLATES[name](values)
+    if name in _SIGNS:
+        return _SIGNS[name]
+    if name.startswith("lang-") and values:
+        return values[0]
+    return ""
+
+
+def _convert(values: list[str]) -> str:
+    unit = values[1] if len(values) > 1 else ""
+    if unit in ("to", "-", "and", "\u2013", "x", "by") and len(values) > 3:
+        joint = {"-": "\u2013"}.get(unit, f" {unit} ")
+        return f"{values[0]}{joint}{values[2]} {values[3]}"
+    return f"{values[0]} {unit}".strip()
+
+
+def _date(values: list[str]) -> str:
+    numbers = [value for value in values if value.isdigit()][:3]
+    if len(numbers) > 1 and 1 <= int(numbers[1]) <= 12:
+        month = _MONTHS[int(numbers[1]) - 1]
+        day = f" {int(numbers[2])}," if len(numbers) > 2 else ""
+        return f"{month}{day} {numbers[0]}"
+    return numbers[0] if numbers else values[0]
+
+
+_TEMPLATES: dict[str, Callable[[list[str]], str]] = {
+    "convert": _convert,
+    "cvt": _convert,
+    "lang": lambda values: values[-1],
+    "transl": lambda values: values[-1],
+    "transliteration": lambda values: values[-1],
+    "circa": lambda values: f"c. {values[0]}",
+    "c.": lambda values: f"c. {values[0]}",
+    "floruit": lambda values: f"fl. {values[0]}",
+    "birth_date": _date,
+    "birth_date_and_age": _date,
+    "death_date": _date,
+    "death_date_and_age": _date,
+    "start_date": _date,
+    "start_date_and_age": _date,
+    "end_date": _date,
+    "film_date": _date,
+    "as_of": lambda values: f"As of {_date(values)}",
+    "us$": lambda values: f"US${values[0]}",
+    "gbp": lambda values: f"\u00a3{values[0]}",
+    "\u20ac": lambda values: f"\u20ac{values[0]}",
+    "formatnum": lambda values: values[0],
+    "val": lambda values: values[0],
+    "frac": lambda values: "/".join(values[-2:]),
+    "sclass": lambda values: f"{values[0]}-class {values[1]}" if len(values) > 1 else values[0],
+    "ship": lambda values: " ".join(filter(None, values[:2])),
+    "hms": lambda values: f"HMS {values[0]}",
+    "uss": lambda values: f"USS {values[0]}",
+    "ss": lambda values: f"SS {values[0]}",
+}
+_SIGNS = {
+    "snd": " \u2013 ", "spnd": " \u2013 ", "spaced_ndash": " \u2013 ", "ndash": "\u2013",
+    "mdash": "\u2014", "nbsp": " ", "space": " ", "'": "'", "\u00b7": " \u00b7 ", "!": "|",
+}  # fmt: skip
+
+
+def _tidy(line: str) -> str:
+    """Close the gaps that dropped markup leaves."""
+    for pattern, text in (
+        (_EMPTY_BRACKETS, ""),
+        (_LEADING_MARKS, "("),
+        (_TRAILING_MARKS, ")"),
+        (_EMPTY_BRACKETS, ""),
+        (_DOUBLE_MARKS, r"\1"),
+        (_BLANKS, " "),
+        (_SPACE_BEFORE, r"\1"),
+    ):
+        line = pattern.sub(text, line)
+    return line.replace("( ", "(").strip()
+
+
+def _parser() -> Callable[..., Any]:
+    try:
+        import mwparserfromhell
+    except ImportError as error:
+        raise MissingDependencyError("reading Wikipedia", "build") from error
+    parse: Callable[..., Any] = mwparserfromhell.parse
+    return parse

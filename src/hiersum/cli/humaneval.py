@@ -1,0 +1,248 @@
+"""`hiersum humaneval`: people judge summaries, from result files to a finished table."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hiersum.cli.options import ConfigOption, CorpusOption, JsonOption, SetOption, SkipBadOption
+from hiersum.config import load_config
+from hiersum.errors import InputError
+
+if TYPE_CHECKING:
+    from hiersum.humaneval.study import Links
+
+humaneval = typer.Typer(help="Let people judge summaries.", rich_markup_mode=None)
+
+StudyArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The study's folder.")]
+GoldOption = Annotated[Path, typer.Option("--gold", help="Clusters with their gold summaries.")]
+FormatOption = Annotated[
+    str, typer.Option("--format", help="html (no network needed), mturk, potato or label-studio.")
+]
+SeedOption = Annotated[int, typer.Option(min=0, help="Decides everything that is drawn.")]
+
+
+@humaneval.callback()
+def _humaneval() -> None:
+    """Let people judge summaries: question answering and best-worst scaling."""
+
+
+@humaneval.command("questions")
+def draft(
+    gold: GoldOption,
+    out: Annotated[Path, typer.Option("--out", help="The file for the drafts (.jsonl).")],
+    items: Annotated[
+        int | None, typer.Option(min=1, help="Draw so many clusters.  [default: all]")
+    ] = None,
+    per_item: Annotated[int, typer.Option(min=1, help="At most so many for each.")] = 4,
+    seed: SeedOption = 1,
+    corpus: CorpusOption = "auto",
+) -> None:
+    """Draft questions on gold summaries, for a person to edit and make final."""
+    from hiersum.humaneval.making import draft_file
+
+    drafts, clusters = draft_file(gold, out, items=items, per_item=per_item, seed=seed, kind=corpus)
+    typer.echo(f"{drafts} drafts on {clusters} clusters")
+    typer.echo(
+        f'note: read {out}, mend or delete what is unfair, and write "status": "final" where '
+        'it says "draft"',
+        err=True,
+    )
+
+
+@humaneval.command("make")
+def make(
+    gold: GoldOption,
+    system: Annotated[
+        list[str], typer.Option(metavar="NAME=FILE", help="A system's summaries; repeatable.")
+    ],
+    out: Annotated[Path, typer.Option("--out", help="The folder for the study.")],
+    questions: Annotated[
+        Path | None, typer.Option(help="Questions on the gold: ask them of every summary.")
+    ] = None,
+    rating: Annotated[
+        bool, typer.Option("--rating/--no-rating", help="Ask for the best and the worst.")
+    ] = True,
+    items: Annotated[int, typer.Option(min=1, help="Clusters to judge.")] = 20,
+    responses: Annotated[
+        int, typer.Option(min=1, help="Comparisons of each cluster, readings of each summary.")
+    ] = 5,
+    shown: Annotated[
+        int | None, typer.Option(min=2, help="Systems in a comparison.  [default: 3, or 2 of 2]")
+    ] = None,
+    judges: Annotated[
+        int | None, typer.Option(min=1, help="People who judge.  [default: as few as can be]")
+    ] = None,
+    checks: Annotated[
+        int, typer.Option(min=0, help="Attention checks for each judge and kind of task.")
+    ] = 0,
+    allow_drafts: Annotated[
+        bool, typer.Option("--allow-drafts", help="Use questions that nobody has made final.")
+    ] = False,
+    seed: SeedOption = 1,
+    corpus: CorpusOption = "auto",
+    as_json: JsonOption = False,
+) -> None:
+    """Make a study: draw clusters, hide systems, and deal them out evenly."""
+    from hiersum.humaneval.design import balance_tables
+    from hiersum.humaneval.making import StudyPlan, balance_record, make_study
+    from hiersum.humaneval.study import write_study
+
+    plan = StudyPlan(
+        items=items,
+        responses=responses,
+        shown=shown,
+        judges=judges,
+        checks=checks,
+        rating=rating,
+        seed=seed,
+        allow_drafts=allow_drafts,
+    )
+    made = make_study(gold, _systems(system), plan, questions=questions, kind=corpus)
+    write_study(made.study, made.links, out)
+    if as_json:
+        typer.echo(json.dumps(balance_record(made), ensure_ascii=False))
+        return
+    for kind, showings in (("question answering", made.readings), ("rating", made.ratings)):
+        if showings:
+            typer.echo(f"{kind}: {len(showings)} tasks for {len(made.study.judges)} judges")
+            for table in balance_tables(showings, made.study.systems):
+                typer.echo(f"\n{table.to_text()}")
+            typer.echo()
+    typer.echo(f"note: {out} is ready; go on with: hiersum humaneval serve {out}", err=True)
+
+
+@humaneval.command("serve")
+def serve(
+    folder: StudyArgument,
+    host: Annotated[str, typer.Option(help="0.0.0.0 lets other machines in.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8008,
+    links_only: Annotated[
+        bool, typer.Option("--links-only", help="Print the links and do not serve.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Serve the judges' page; prints each judge's link, and the one for marking answers."""
+    from hiersum.humaneval.serving import address_of, build_server, listen, open_study
+
+    study, links, store = open_study(folder)
+    has_questions = any(item.questions for item in study.items)
+    if links_only:
+        _print_links(links, f"http://{host}:{port}", marking=has_questions, as_json=as_json)
+        return
+    server = build_server(study, links, store)
+    with listen(host, port) as listener:
+        _print_links(links, address_of(listener), marking=has_questions, as_json=as_json)
+        typer.echo("note: serving; Ctrl-C stops, and nothing is lost", err=True)
+        server.run([listener])
+
+
+@humaneval.command("export")
+def export(
+    folder: StudyArgument,
+    format_name: FormatOption,
+    out: Annotated[Path, typer.Option("--out", help="The folder for the files.")],
+) -> None:
+    """Write the tasks for judges without network, or for another tool."""
+    from hiersum.humaneval.platforms.choice import export_study
+    from hiersum.humaneval.study import read_study
+
+    for path in export_study(read_study(folder), format_name, out):
+        typer.echo(path)
+
+
+@humaneval.command("import")
+def import_(
+    folder: StudyArgument,
+    files: Annotated[list[Path], typer.Argument(help="Answers, or the folder that holds them.")],
+    format_name: FormatOption,
+    skip_bad: SkipBadOption = False,
+) -> None:
+    """Take in answers that were given elsewhere; the same file again changes nothing."""
+    from hiersum.data.records import BadRecords
+    from hiersum.humaneval.platforms.choice import platform
+    from hiersum.humaneval.platforms.returned import import_answers
+    from hiersum.humaneval.serving import open_study
+
+    reader = platform(format_name).read
+    study, _, store = open_study(folder)
+    for path in files:
+        bad = BadRecords(skip=skip_bad)
+        outcome = import_answers(study, store, path, reader, bad)
+        known = f", known before: {outcome.num_known}" if outcome.num_known else ""
+        typer.echo(
+            f"{path}: judges: {outcome.num_judges}, tasks answered: {outcome.num_saved}{known}"
+        )
+        for message in bad.messages:
+            typer.echo(f"note: skipped: {message}", err=True)
+        if bad.count > len(bad.messages):
+            typer.echo(f"note: skipped {bad.count} answers in all", err=True)
+
+
+@humaneval.command("score")
+def score(
+    folder: StudyArgument,
+    accept_proposals: Annotated[
+        bool, typer.Option("--accept-proposals", help="Count marks that nobody has confirmed.")
+    ] = False,
+    max_failed_checks: Annotated[
+        int | None, typer.Option(min=0, help="Leave out judges who failed more checks than this.")
+    ] = None,
+    as_json: JsonOption = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the scores into this file (.svg .png .pdf).")
+    ] = None,
+    config_path: ConfigOption = None,
+    settings: SetOption = None,
+) -> None:
+    """Score a study: the paper's Table 4 with intervals, tests and agreement."""
+    from hiersum.humaneval.plots import plot_scores
+    from hiersum.humaneval.scoring import score_study
+    from hiersum.humaneval.serving import open_study
+
+    if as_json and as_markdown:
+        raise InputError("--json and --markdown are two forms of the same; give one of them")
+    study, _, store = open_study(folder)
+    report = score_study(
+        study,
+        store,
+        load_config(config_path, settings or ()).evaluation,
+        accept_proposals=accept_proposals,
+        max_failed_checks=max_failed_checks,
+    )
+    if plot is not None:
+        plot_scores(report, plot)
+    if as_json:
+        typer.echo(json.dumps(report.to_record(), ensure_ascii=False))
+        return
+    tables = [table.to_markdown() if as_markdown else table.to_text() for table in report.tables()]
+    typer.echo("\n\n".join(tables))
+    for note in report.notes:
+        typer.echo(f"note: {note}", err=True)
+
+
+def _print_links(links: Links, address: str, *, marking: bool, as_json: bool) -> None:
+    found = {judge: f"{address}/judge/{token}" for judge, token in links.judges.items()}
+    if marking:
+        found["marking"] = f"{address}/mark/{links.marker}"
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    for name, link in found.items():
+        typer.echo(f"{name}  {link}")
+
+
+def _systems(given: list[str]) -> dict[str, Path]:
+    systems: dict[str, Path] = {}
+    for text in given:
+        name, separator, path = text.partition("=")
+        if not separator or not path:
+            raise InputError(f"--system {text!r}: write NAME=FILE")
+        if name in systems:
+            raise InputError(f"--system {name!r} is given twice; systems need different names")
+        systems[name] = Path(path)
+    return systems

@@ -1,0 +1,103 @@
+"""Many servers behind one address: replicas of the same application, spread over a Ray cluster.
+
+Each replica is a process with a model and a queue of its own; Ray Serve's proxy hands requests to the one
+that has the fewest. A replica that dies is replaced. Its counts (/metrics) are those of the replica that
+answers.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import redirect_stdout
+from dataclasses import replace
+from typing import Any
+
+from hiersum.config import Config
+from hiersum.distributed import connect, ray_serve
+from hiersum.errors import InputError
+from hiersum.pipeline import Summarizer
+
+_STOP_SECONDS = 60.0
+
+
+def serve_replicas(
+    *,
+    model: str | None,
+    config: Config,
+    replicas: int,
+    host: str,
+    port: int,
+    address: str | None = None,
+    api_key: str | None = None,
+    tell: Callable[[str], None],
+) -> None:
+    """Serve with several replicas until SIGINT or SIGTERM; then answer what waits, and return.
+
+    Args:
+        model: a model folder or name; every machine of the cluster must find it.
+        config: settings; the queue's places are shared out among the replicas.
+        replicas: how many.
+        host: the address to bind.
+        port: its port.
+        address: an existing Ray cluster; without one Ray is started on this machine.
+        api_key: what clients must send; None lets everyone in.
+        tell: is called with the server's address once connections are accepted.
+
+    Raises:
+        InputError: there is no cluster, or the replicas do not start.
+    """
+    if not 1 <= port <= 65_535:
+        raise InputError(f"--port must be a number from 1 to 65535 with --engine ray, got {port}")
+    each = -(-config.serving.max_queue // replicas)
+    shared = replace(config, serving=replace(config.serving, max_queue=each))
+    with redirect_stdout(sys.stderr):  # Ray and its proxy talk on stdout, which is for results
+        ray = connect(address, replicas + 1)  # the proxy takes part of a core
+        try:
+            serve = ray_serve()
+            logging.getLogger("ray.serve").setLevel(logging.ERROR)
+            serve.start(
+                http_options={"host": host, "port": port, "location": "HeadOnly"},
+                logging_config={"log_level": "ERROR", "enable_access_log": False},
+            )
+            serve.run(_application(serve, model, shared, replicas, api_key), name="hiersum")
+            shown = f"[{host}]" if ":" in host else host
+            stopped = threading.Event()
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, lambda *_: stopped.set())
+            tell(f"http://{shown}:{port}")
+            stopped.wait()
+            serve.shutdown()
+        except (RuntimeError, TimeoutError) as error:
+            reason = str(error).splitlines()[0][:300]
+            raise InputError(f"the replicas do not start ({reason})") from error
+        finally:
+            ray.shutdown()
+
+
+def _application(
+    serve: Any, model: str | None, config: Config, replicas: int, api_key: str | None
+) -> Any:
+    """Return what Ray Serve runs: in every replica the application of a single server."""
+
+    def build() -> Any:
+        from hiersum.serving.app import create_app
+
+        logging.getLogger("ray.serve").setLevel(logging.ERROR)
+        return create_app(Summarizer.from_pretrained(model, config=config), api_key=api_key)
+
+    deployment = serve.deployment(
+        num_replicas=replicas,
+        ray_actor_options={"num_cpus": 1},
+        max_ongoing_requests=config.serving.max_queue + config.serving.max_batch,
+        graceful_shutdown_timeout_s=_STOP_SECONDS,
+        name="hiersum",
+    )
+    return deployment(serve.ingress(build)(_Replica)).bind()
+
+
+class _Replica:
+    """The process around an application."""

@@ -1,0 +1,319 @@
+"""A small Wikipedia becomes the set it must become, however its making is interrupted."""
+
+from __future__ import annotations
+
+import errno
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from made_up_web import (
+    MadeUpPage,
+    made_up_wiki,
+    warc_record,
+    write_dump,
+    write_page_lines,
+    write_warc,
+)
+
+from hiersum.building.guard import Limits
+from hiersum.building.pages.addresses import hash_text
+from hiersum.building.targets import TargetRules
+from hiersum.building.wikipedia import build as build_module
+from hiersum.building.wikipedia import dump as dump_module
+from hiersum.building.wikipedia import joining
+from hiersum.building.wikipedia.articles import title_hash
+from hiersum.building.wikipedia.build import build_wikipedia
+from hiersum.building.wikipedia.joining import WikiSettings
+from hiersum.building.wikipedia.report import draw_report, wiki_rows
+from hiersum.data.corpora import read_corpus
+from hiersum.errors import DataError, InputError
+from hiersum.types import Cluster
+
+ARTICLES, PAGES = made_up_wiki(40)
+BY_URL = {page.url: page for page in PAGES}
+# Formatting tags that are closed in the wrong order: 170 kB that keep an HTML parser busy for minutes.
+POISON = "".join(f"<b id={n}><div>" for n in range(8_000)).encode() + b"</b>" * 8_000
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    return write_dump(tmp_path / "dump.xml.bz2", ARTICLES)
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dump_module.chunks_of, "__defaults__", (1,))
+    monkeypatch.setattr(joining, "PART_CLUSTERS", 10)
+
+
+def clusters_of(out: Path) -> dict[str, Cluster]:
+    return {
+        cluster.title: cluster
+        for split in ("train", "valid", "test")
+        if (out / split).exists()
+        for cluster in read_corpus(out / split)
+    }
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def test_clusters_hold_cited_pages_then_search_results(dump: Path, tmp_path: Path) -> None:
+    archive = write_warc(tmp_path / "a.warc.gz", PAGES[:80])
+    lines = write_page_lines(tmp_path / "b.jsonl", PAGES[70:110])
+    report = build_wikipedia([dump], [archive, lines], tmp_path / "out", WikiSettings(search=5))
+    clusters = clusters_of(tmp_path / "out")
+    known = {page.url for page in PAGES[:110]}
+    num_cited = sum(len(article.urls) for article in ARTICLES)
+    num_found = sum(url in known for article in ARTICLES for url in article.urls)
+    assert len(clusters) == report["clusters"] == len(ARTICLES)
+    assert report["cited addresses"] == num_cited
+    assert report["cited addresses found"] == round(num_found / num_cited, 4)
+    for article in ARTICLES:
+        cluster = clusters[article.title]
+        urls = [document.url for document in cluster.documents]
+        cited = [url for url in article.urls if url in known]
+        assert (cluster.id, cluster.summary) == (str(article.number), article.lead)
+        assert urls[: len(cited)] == cited
+        assert len(cited) <= len(urls) <= len(cited) + 5
+        assert len(set(urls)) == len(urls)
+        for document in cluster.documents:
+            assert document.paragraphs == BY_URL[document.url].paragraphs
+    assert report["skipped"] == {
+        "disambiguation": 1, "list": 1, "no article": 1, "no lead": 1, "redirect": 1
+    }  # fmt: skip
+    assert report["dropped pages"] == {"in an earlier source": 10}
+    assert not (tmp_path / "out" / ".building").exists()
+    assert (tmp_path / "out" / "report.png").read_bytes().startswith(b"\x89PNG")
+    assert json.loads((tmp_path / "out" / "report.json").read_text()) == report
+
+
+def test_the_hash_of_its_title_says_where_an_article_goes(dump: Path, tmp_path: Path) -> None:
+    pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
+    settings = WikiSettings(search=0, valid_share=0.2, test_share=0.3)
+    report = build_wikipedia([dump], [pages], tmp_path / "out", settings)
+    for split, low, high in (("valid", 0.0, 0.2), ("test", 0.2, 0.5), ("train", 0.5, 1.0)):
+        found = list(read_corpus(tmp_path / "out" / split))
+        assert len(found) == report["split"][split]
+        places = [title_hash(cluster.title) / 2.0**64 for cluster in found]
+        assert places == sorted(places), "and in which order"
+        assert all(low <= place < high for place in places)
+    assert sum(report["split"].values()) == len(ARTICLES)
+    again = write_dump(tmp_path / "again.xml", ARTICLES[::-1], per_stream=3)
+    build_wikipedia([again], [pages], tmp_path / "other", settings)
+    first, second = files_of(tmp_path / "out"), files_of(tmp_path / "other")
+    assert {n: d for n, d in first.items() if n.endswith("parquet")} == {
+        n: d for n, d in second.items() if n.endswith("parquet")
+    }, "neither depends on the dump's order or packing"
+
+
+def test_copies_and_clones_are_left_out(tmp_path: Path) -> None:
+    article = ARTICLES[0]
+    page = BY_URL[article.urls[0]]
+    copy = MadeUpPage(article.urls[1], "Another title", tuple(t.upper() for t in page.paragraphs))
+    clone = MadeUpPage(
+        article.urls[2], "Clone", (article.lead, "And one more line of its own text.")
+    )
+    itself = MadeUpPage("https://en.wikipedia.org/wiki/X", "X", page.paragraphs)
+    pages = write_page_lines(tmp_path / "p.jsonl", [page, copy, clone, itself])
+    dump = write_dump(tmp_path / "d.xml", [article])
+    report = build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings(search=1))
+    (cluster,) = clusters_of(tmp_path / "out").values()
+    assert [document.url for document in cluster.documents] == [page.url, clone.url]
+    assert cluster.documents[1].paragraphs == (clone.paragraphs[1],)
+    assert (report["duplicate pages"], report["clone paragraphs"]) == (1, 1)
+    assert report["dropped pages"] == {"Wikipedia itself": 1}
+
+
+def test_results_of_another_search_engine(dump: Path, tmp_path: Path) -> None:
+    pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
+    first, second = ARTICLES[0], ARTICLES[1]
+    far = [PAGES[-1].url, PAGES[-2].url, "http://unknown.example/", PAGES[-3].url]
+    results = tmp_path / "r.jsonl"
+    results.write_text(
+        json.dumps({"title": first.title, "urls": far}) + f"\n{second.title}\t{PAGES[-4].url}\n"
+    )
+    out = tmp_path / "out"
+    report = build_wikipedia([dump], [pages], out, WikiSettings(search=3), results=results)
+    clusters = clusters_of(out)
+    assert [d.url for d in clusters[first.title].documents] == [*first.urls, *far[:2]]
+    assert [d.url for d in clusters[second.title].documents] == [*second.urls, PAGES[-4].url]
+    assert [d.url for d in clusters[ARTICLES[2].title].documents] == list(ARTICLES[2].urls)
+    assert report["searched pages per article"] == round(3 / 40, 1)
+
+
+def test_results_of_another_form_are_refused(dump: Path, tmp_path: Path) -> None:
+    pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
+    for line, message in (
+        (
+            "just a title",
+            r"r\.jsonl:1: expected \{\"title\": \.\.\., \"urls\": \[\.\.\.\]\} or a title, a",
+        ),
+        (
+            '{"title": 3, "urls": []}',
+            r"r\.jsonl:1: expected \"title\" as text and \"urls\" as a list",
+        ),
+        ('{"title": "a", "urls": [3]}', r"r\.jsonl:1: \"urls\" must be a list of addresses"),
+    ):
+        (tmp_path / "r.jsonl").write_text(line + "\n")
+        with pytest.raises(DataError, match=message):
+            build_wikipedia(
+                [dump], [pages], tmp_path / "o", WikiSettings(), results=tmp_path / "r.jsonl"
+            )
+        shutil.rmtree(tmp_path / "o")
+
+
+def test_without_a_search_only_cited_pages_are_read(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "d.xml", ARTICLES[:3])
+    archive = write_warc(tmp_path / "a.warc.gz", PAGES)
+    report = build_wikipedia([dump], [archive], tmp_path / "out", WikiSettings(search=0))
+    assert report["source pages"] == len({url for a in ARTICLES[:3] for url in a.urls})
+
+
+def test_poisonous_pages_cost_themselves_only(dump: Path, tmp_path: Path) -> None:
+    """A real one, in the middle of an archive, and one that is too large."""
+    archive = tmp_path / "a.warc"
+    records = [warc_record(page.url, page.html) for page in PAGES]
+    records.insert(40, warc_record("http://poison.example/", POISON))
+    records.insert(60, warc_record("http://large.example/", b"<p>x" * 100_000))
+    archive.write_bytes(b"".join(records))
+    settings = WikiSettings(search=1, limits=Limits(seconds=1.5, page_bytes=300_000))
+    report = build_wikipedia([dump], [archive], tmp_path / "out", settings)
+    assert report["source pages"] == len(PAGES)
+    assert report["dropped pages"] == {"took too long": 1, "too large": 1}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("small_parts")
+def test_a_run_that_breaks_off_anywhere_goes_on_to_the_same_files(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every single write of a run fails once, one after the other, until the run gets through."""
+    sources = [
+        write_warc(tmp_path / "a.warc.gz", PAGES[:60]),
+        write_page_lines(tmp_path / "b.jsonl", PAGES[60:]),
+    ]
+    settings = WikiSettings(search=3, valid_share=0.2, test_share=0.2)
+    build_wikipedia([dump], sources, tmp_path / "whole", settings)
+    real, failed = Path.replace, set()
+
+    def fail_once(self: Path, target: Path) -> Path:
+        name = Path(target).name
+        if name not in failed and "killed" in str(target):
+            failed.add(name)
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return real(self, target)
+
+    monkeypatch.setattr(Path, "replace", fail_once)
+    num_failures = 0
+    while True:
+        try:
+            build_wikipedia([dump], sources, tmp_path / "killed", settings)
+            break
+        except InputError as error:
+            num_failures += 1
+            assert "cannot be written (No space left on device)" in str(error)
+    assert num_failures == len(failed) > 20
+    assert files_of(tmp_path / "killed") == files_of(tmp_path / "whole")
+
+
+def test_a_full_disk_in_the_middle_of_an_array_is_one_sentence(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
+
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(np.lib.format, "open_memmap", full)
+        with pytest.raises(
+            InputError,
+            match=r"\.building: cannot be written \(No space left on device\); what is finished stays: ",
+        ):
+            build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings())
+    assert build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings())["clusters"] == 40
+
+
+def test_a_finished_set_is_only_reported_again_and_another_plan_refused(
+    dump: Path, tmp_path: Path
+) -> None:
+    pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
+    out = tmp_path / "out"
+    report = build_wikipedia([dump], [pages], out, WikiSettings())
+    before = {path: path.stat().st_mtime_ns for path in out.rglob("*")}
+    assert build_wikipedia([dump], [pages], out, WikiSettings()) == report
+    assert {path: path.stat().st_mtime_ns for path in out.rglob("*")} == before
+    with pytest.raises(InputError, match=r"another plan \(settings differ\)"):
+        build_wikipedia([dump], [pages], out, WikiSettings(search=3))
+    with pytest.raises(InputError, match=r"another plan \(pages differ\)"):
+        build_wikipedia([dump], [dump.parent / "p.jsonl", pages], out, WikiSettings())
+
+
+def test_targets_follow_the_rules_and_lost_articles_are_counted(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "d.xml", ARTICLES[:4])
+    urls = set(ARTICLES[0].urls)
+    pages = write_page_lines(tmp_path / "p.jsonl", [page for page in PAGES if page.url in urls])
+    rules = TargetRules(min_words=5, max_words=20)
+    out = tmp_path / "out"
+    report = build_wikipedia([dump], [pages], out, WikiSettings(search=0, target=rules))
+    (cluster,) = [c for c in clusters_of(out).values() if c.title == ARTICLES[0].title]
+    assert cluster.summary == ARTICLES[0].lead.split(". ")[0] + "."
+    assert report["dropped"].get("no page found", 0) == 4 - report["clusters"] > 0
+
+
+def test_an_unfinished_set_is_not_read(dump: Path, tmp_path: Path) -> None:
+    pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
+    build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings())
+    (tmp_path / "out" / ".building").mkdir()
+    with pytest.raises(
+        DataError, match=r"train: its clusters are unfinished; run their hiersum build"
+    ):
+        list(read_corpus(tmp_path / "out" / "train"))
+
+
+def test_a_dump_without_articles_and_an_unknown_language_are_refused(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "d.xml", [])
+    pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
+    with pytest.raises(
+        InputError, match=r"--language must be any or a code such as en or de, got 'e"
+    ):
+        build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings(language="english"))
+    with pytest.raises(DataError, match=r"d\.xml: there are no articles in it"):
+        build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings())
+
+
+def test_the_table_stands_beside_the_paper(dump: Path, tmp_path: Path) -> None:
+    pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
+    report = build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings())
+    rows = {name: (ours, paper) for name, ours, paper in wiki_rows(report)}
+    assert rows["cited addresses found"] == ("100.0%", "78.9%")
+    assert rows["paragraphs per cluster"][1] == "525.0"
+    assert rows["words per paragraph"][1] == "70.1 tokens"
+    assert rows["words per target"][1] == "139.4 tokens"
+    assert rows["split: train"][1] == "1,579,360"
+    assert sum(report["histograms"]["paragraphs per cluster"].values()) == report["clusters"]
+    draw_report({**report, "dropped pages": {}}, tmp_path / "again.png")
+    assert (tmp_path / "again.png").stat().st_size > 10_000
+
+
+def test_a_missing_reader_is_one_sentence(
+    dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(
+        Exception, match=r"building from Wikipedia needs the extra 'build'; install it"
+    ):
+        build_module.build_wikipedia([dump], [], tmp_path / "out", WikiSettings())
+
+
+def test_hashes_are_the_same_on_every_machine() -> None:
+    same = [title_hash(title) for title in ("Harbour_Bridge", "harbour  bridge")]
+    assert same == [hash_text("harbour bridge")] * 2
+    assert hash_text("harbour bridge") == 4920770596018240418

@@ -1,0 +1,123 @@
+"""Every page of a dump is read exactly once, however it is packed, cut and damaged."""
+
+from __future__ import annotations
+
+import bz2
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from made_up_web import FOOTER, HEADER, dump_elements, made_up_wiki, page_element, write_dump
+
+from hiersum.building.wikipedia.dump import DumpChunk, chunks_of, read_pages
+from hiersum.errors import DataError
+
+ARTICLES, _ = made_up_wiki(60)
+
+
+def titles_of(path: Path, chunk_bytes: int) -> tuple[list[str], Counter[str], int]:
+    problems: Counter[str] = Counter()
+    chunks = chunks_of([path], chunk_bytes)
+    titles = [page.title for chunk in chunks for page in read_pages(chunk, problems)]
+    return titles, +problems, len(chunks)
+
+
+@pytest.fixture(scope="module")
+def all_titles(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    path = write_dump(tmp_path_factory.mktemp("dump") / "d.xml", ARTICLES)
+    titles, _, _ = titles_of(path, 1 << 30)
+    assert len(titles) == 65
+    return titles
+
+
+@pytest.mark.parametrize("chunk_bytes", [50, 777, 5_000, 1 << 30])
+def test_plain_xml_may_be_cut_anywhere(
+    tmp_path: Path, all_titles: list[str], chunk_bytes: int
+) -> None:
+    path = write_dump(tmp_path / "d.xml", ARTICLES)
+    titles, problems, num_chunks = titles_of(path, chunk_bytes)
+    assert titles == all_titles
+    assert not problems
+    assert num_chunks == max(1, -(-path.stat().st_size // (4 * chunk_bytes)))
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 2_000, 1 << 30])
+def test_streams_of_whole_pages(tmp_path: Path, all_titles: list[str], chunk_bytes: int) -> None:
+    path = write_dump(tmp_path / "d.xml.bz2", ARTICLES, per_stream=7)
+    titles, problems, num_chunks = titles_of(path, chunk_bytes)
+    assert titles == all_titles
+    assert not problems
+    assert (num_chunks > 1) == (chunk_bytes < 1 << 20)
+
+
+@pytest.mark.parametrize("size", [11, 100, 997])
+def test_streams_that_tear_pages_and_tags(tmp_path: Path, all_titles: list[str], size: int) -> None:
+    """Parallel packers cut wherever a block is full, also within `<page>`."""
+    text = (HEADER + "".join(dump_elements(ARTICLES)) + FOOTER).encode()[: 40 * size + 30_000]
+    path = tmp_path / "d.xml.bz2"
+    path.write_bytes(b"".join(bz2.compress(text[n : n + size]) for n in range(0, len(text), size)))
+    wanted = all_titles[: text.count(b"</page>")]
+    for chunk_bytes in (1, 500):
+        titles, _, num_chunks = titles_of(path, chunk_bytes)
+        assert titles == wanted
+        assert num_chunks > 10
+
+
+def test_one_stream_is_one_chunk(tmp_path: Path, all_titles: list[str]) -> None:
+    path = tmp_path / "d.xml.bz2"
+    path.write_bytes(bz2.compress((HEADER + "".join(dump_elements(ARTICLES)) + FOOTER).encode()))
+    assert titles_of(path, 10) == (all_titles, Counter(), 1)
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 1 << 30])
+def test_a_damaged_stream_costs_its_own_pages_only(
+    tmp_path: Path, all_titles: list[str], chunk_bytes: int
+) -> None:
+    path = write_dump(tmp_path / "d.xml.bz2", ARTICLES, per_stream=5)
+    data = bytearray(path.read_bytes())
+    starts = [chunk.start for chunk in chunks_of([path], 1)]
+    middle = (starts[4] + starts[5]) // 2
+    data[middle : middle + 8] = b"damaged!"
+    path.write_bytes(data)
+    titles, problems, _ = titles_of(path, chunk_bytes)
+    assert titles == [*all_titles[:15], *all_titles[20:]], "the fourth five pages are lost"
+    assert problems["damaged stream in the dump"] == 1
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, 1 << 30])
+def test_a_dump_that_was_cut_off_is_read_up_to_there(
+    tmp_path: Path, all_titles: list[str], chunk_bytes: int
+) -> None:
+    path = write_dump(tmp_path / "d.xml.bz2", ARTICLES, per_stream=5)
+    starts = [chunk.start for chunk in chunks_of([path], 1)]
+    path.write_bytes(path.read_bytes()[: starts[9] + 60])
+    titles, problems, _ = titles_of(path, chunk_bytes)
+    assert titles == all_titles[: len(titles)]
+    assert len(titles) == 40
+    assert problems["dump file cut off"] == 1
+    plain = write_dump(tmp_path / "d.xml", ARTICLES)
+    plain.write_text(plain.read_text()[:20_000])
+    _, problems, _ = titles_of(plain, chunk_bytes * 1000)
+    assert problems == {"page cut off by damage": 1}
+
+
+def test_a_damaged_page_is_counted_and_the_others_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "d.xml"
+    good = page_element(1, "Good & well", "Text with <b> and [[links]].")
+    path.write_text(HEADER + "<page><title>Bad</wrong></page>" + good + "<page></page>" + FOOTER)
+    problems: Counter[str] = Counter()
+    (page,) = read_pages(DumpChunk(0, path, 0, path.stat().st_size), problems)
+    assert (page.title, page.text) == ("Good & well", "Text with <b> and [[links]].")
+    assert (page.id, page.namespace, page.is_redirect) == ("1", 0, False)
+    assert +problems == {"damaged page in the dump": 2}
+
+
+def test_what_is_no_dump_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"none\.bz2: no such file"):
+        chunks_of([tmp_path / "none.bz2"])
+    (tmp_path / "empty").write_bytes(b"")
+    with pytest.raises(DataError, match=r"empty: cannot be read \(it is empty\)"):
+        chunks_of([tmp_path / "empty"])
+    (tmp_path / "a.txt").write_text("Hello")
+    with pytest.raises(DataError, match=r"a\.txt: not a Wikipedia dump; expected pages-articles"):
+        chunks_of([tmp_path / "a.txt"])

@@ -1,0 +1,30 @@
+"""Estimates grow with the work, and tell cheap networks from dear ones."""
+
+from __future__ import annotations
+
+from support import REPOSITORY
+
+from hiersum.reproduction import costs
+from hiersum.reproduction.experiment import load_experiment
+
+SMALL = load_experiment(REPOSITORY / "configs" / "experiments" / "small.toml")
+
+
+def seconds(row: str, million_tokens: float = 25.0) -> float:
+    return costs.training(SMALL.config(row), million_tokens)
+
+
+def test_twice_the_budget_takes_about_twice_as_long() -> None:
+    assert 1.9 < seconds("ht", 50) / seconds("ht", 25) < 2.1
+
+
+def test_a_flat_network_attends_to_more_and_takes_longer() -> None:
+    """In processor time of one run of each, FT (800) took 1.8 times as long as HT for a token."""
+    assert 1.4 < seconds("ft-800") / seconds("ht") < 2.2
+    assert seconds("ht-without-gt") < seconds("ht") < seconds("ft-800") < seconds("tdmca")
+
+
+def test_names_take_time_to_find() -> None:
+    plain, names = (SMALL.config(name) for name in ("ht-similarity", "ht-discourse"))
+    assert costs.preparing(1000, names, 1) > 2 * costs.preparing(1000, plain, 1)
+    assert costs.preparing(1000, plain, 2) < costs.preparing(1000, plain, 1)

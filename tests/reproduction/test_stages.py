@@ -1,0 +1,128 @@
+"""A stage is done once; a change of what it rests on is refused, or redone with what depends on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hiersum.errors import ConfigError, DataError
+from hiersum.reproduction.stages import Ledger, Stage, refuse_changes, run_stages
+
+
+class Errand:
+    """Stages that count how often they are done: b needs a, c needs nothing."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.done: list[str] = []
+        self.fails = ""
+
+    def stages(self, **inputs: int) -> list[Stage]:
+        a = self.stage("a", {"x": {"y": inputs.get("a", 1)}})
+        return [a, self.stage("b", {"z": inputs.get("b", 1)}, a), self.stage("c", {"z": 1})]
+
+    def stage(self, name: str, inputs: Mapping[str, Any], *needs: Stage) -> Stage:
+        folder = self.out / name
+
+        def work() -> dict[str, Any]:
+            if self.fails == name:
+                raise DataError("no")
+            folder.mkdir(exist_ok=True)
+            self.done.append(name)
+            return {"from": name}
+
+        return Stage(
+            name=name,
+            doing=f"doing {name}",
+            work=work,
+            inputs=inputs,
+            needs=needs,
+            leaves=(folder,),
+        )
+
+    def run(self, *, redo: bool = False, **inputs: int) -> list[str]:
+        """Return the stages that were done in this run."""
+        stages, ledger = self.stages(**inputs), Ledger(self.out)
+        begun = len(self.done)
+        refuse_changes(stages, ledger, self.out, redo=redo)
+        run_stages(stages, ledger, after_each=lambda stage: None)
+        return self.done[begun:]
+
+
+@pytest.fixture
+def errand(tmp_path: Path) -> Errand:
+    return Errand(tmp_path)
+
+
+def test_what_is_done_is_not_done_again(errand: Errand) -> None:
+    assert errand.run() == ["a", "b", "c"]
+    assert errand.run() == []
+    ledger = Ledger(errand.out)
+    assert ledger.found(errand.stages()[1]) == {"from": "b"}
+
+
+def test_a_failed_stage_is_done_again_and_earlier_ones_are_not(errand: Errand) -> None:
+    errand.fails = "b"
+    with pytest.raises(DataError):
+        errand.run()
+    errand.fails = ""
+    assert errand.run() == ["b", "c"]
+
+
+def test_a_change_is_refused_by_name(errand: Errand) -> None:
+    errand.run()
+    with pytest.raises(
+        ConfigError,
+        match=r"2 of its stages were made from something else: a had x.y = 1, now 2; --redo .* a, b$",
+    ):
+        errand.run(a=2)
+    assert errand.run() == [], "nothing was lost"
+
+
+def test_redo_makes_anew_only_what_depends_on_the_change(errand: Errand) -> None:
+    errand.run()
+    (errand.out / "b" / "old").touch()
+    assert errand.run(b=2, redo=True) == ["b"]
+    assert not (errand.out / "b" / "old").exists()
+    assert errand.run(a=2, b=2, redo=True) == ["a", "b"]
+
+
+def test_a_setting_that_had_its_default_is_called_so(errand: Errand) -> None:
+    errand.run()
+    stages = [errand.stage("c", {"z": 1, "new": 5})]
+    with pytest.raises(ConfigError, match="c had new = its default, now 5"):
+        refuse_changes(stages, Ledger(errand.out), errand.out, redo=False)
+
+
+def test_a_stage_begun_from_something_else_is_not_gone_on_with(errand: Errand) -> None:
+    errand.fails = "b"
+    with pytest.raises(DataError):
+        errand.run()
+    with pytest.raises(ConfigError, match="b had z = 1, now 2"):
+        errand.run(b=2)
+
+
+def test_what_runs_and_how_long_it_takes_is_said_on_stderr(
+    errand: Errand, capsys: pytest.CaptureFixture[str]
+) -> None:
+    errand.run()
+    errand.run()
+    out, err = capsys.readouterr()
+    assert out == ""
+    first, *_, last = err.splitlines()
+    assert first == "[1 of 3] doing a: about 1 s; 3 s to the end"
+    assert last == "[3 of 3] doing c: done before"
+
+
+def test_a_damaged_note_is_named(errand: Errand) -> None:
+    errand.run()
+    path = errand.out / "stages" / "a.json"
+    path.write_text('{"finished": 1}')
+    with pytest.raises(DataError, match=r"a.json: damaged; remove it"):
+        errand.run()
+    path.write_text("{")
+    with pytest.raises(DataError, match=r"a.json: not valid JSON"):
+        errand.run()

@@ -19,12 +19,12 @@ def prepare(network: Network, config: SearchConfig) -> Network:
     Do this once and search often: weights take up to a second to pack, compiled layers a minute or
     more in the first steps.
     """
+    if config.jit:
+        network = with_jit_attention(network)  # before its weights take a form that cannot be copied
     if config.int8:
         network = quantized(network)
     elif not config.compile and can_pack(network):  # the compiler brings products of its own
         network = packed(network)
-    if config.jit:
-        network = with_jit_attention(network)
     return compiled(network) if config.compile else network
 
 

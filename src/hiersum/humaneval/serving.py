@@ -34,7 +34,8 @@ def build_server(study: Study, links: Links, store: AnswerStore) -> uvicorn.Serv
     except ImportError as error:
         raise MissingDependencyError("serving a study", "serve") from error
     # The log would hold the links; who answered what is in the database.
-    config = uvicorn.Config(build_app(study, links, store), log_level="warning", access_log=False)
+    app = build_app(study, links, store)
+    config = uvicorn.Config(app, log_config=None, log_level="warning", access_log=False)
     return uvicorn.Server(config)
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from typing import NamedTuple
 
 from hiersum.text.facts import Fact, find_facts
@@ -57,6 +57,7 @@ class Statements:
 
     def __init__(self, paragraphs: Sequence[Paragraph]) -> None:
         self._paragraphs = paragraphs
+        self._mentions = cache(_mentions)  # of a source's sentence, which many may be held to
 
     @cached_property
     def _said(self) -> list[_Said]:
@@ -78,12 +79,12 @@ class Statements:
             agreeing = {
                 said.paragraph.document
                 for said in alike
-                if any(_agree(mention, other) for other in _mentions(said.text))
+                if any(_agree(mention, other) for other in self._mentions(said.text))
             }
             for said in alike:
                 if said.paragraph.document in agreeing:
                     continue
-                for other in _mentions(said.text):
+                for other in self._mentions(said.text):
                     if _contradicts(other, mention) and not any(_agree(m, other) for m in mentions):
                         key = (mention.fact.start, other.fact.value)
                         found.setdefault(key, _conflict(mention.fact, other.fact, said.paragraph))
@@ -127,7 +128,6 @@ def _is_rounded(value: str, exact: str) -> bool:
     return looks_round and bool(abs(number - rounded) * 2 <= unit)
 
 
-@lru_cache(maxsize=4_096)
 def _mentions(text: str) -> tuple[_Mention, ...]:
     mentions = []
     for fact in find_facts(text):
@@ -163,7 +163,6 @@ def _around(text: str, fact: Fact) -> tuple[list[str], list[str]]:
     return _content_stems(before)[-_CONTEXT_STEMS:], _content_stems(after)[:_CONTEXT_STEMS]
 
 
-@lru_cache(maxsize=4_096)
 def _content(text: str) -> frozenset[str]:
     return frozenset(_content_stems(text))
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 
 from hiersum.text.facts import Fact, SourceFacts, find_facts
-from hiersum.types import Document, Paragraph, SummarySentence, UnsupportedSpan
+from hiersum.types import Document, Paragraph, Place, SummarySentence, UnsupportedSpan
 
 _MAX_CHARACTERS = 2_000_000  # of whole documents, searched for what the paragraphs read do not have
 
@@ -25,6 +25,7 @@ class KnownFacts:
         self._documents = documents
         self._paragraphs = paragraphs
         self._by_place = {place: p.text for p in paragraphs for place in p.places}
+        self._at = cache(lambda places: SourceFacts.of(self._by_place[place] for place in places))
 
     def unsupported(self, sentence: SummarySentence) -> tuple[UnsupportedSpan, ...]:
         """Return the facts of a sentence that stand nowhere."""
@@ -36,12 +37,8 @@ class KnownFacts:
         return tuple(_span(fact) for fact in facts)
 
     def _levels(self, sentence: SummarySentence) -> Iterator[SourceFacts]:
-        cited = {(source.document, source.paragraph) for source in sentence.sources}
-        yield SourceFacts.of(
-            text
-            for place, text in self._by_place.items()
-            if (place.document, place.position) in cited
-        )
+        cited = (Place(source.document, source.paragraph) for source in sentence.sources)
+        yield self._at(tuple(place for place in cited if place in self._by_place))
         yield self._of_paragraphs
         yield self._of_documents
 

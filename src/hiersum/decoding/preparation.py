@@ -20,7 +20,9 @@ def prepare(network: Network, config: SearchConfig) -> Network:
     more in the first steps.
     """
     if config.jit:
-        network = with_jit_attention(network)  # before its weights take a form that cannot be copied
+        network = with_jit_attention(
+            network
+        )  # before its weights take a form that cannot be copied
     if config.int8:
         network = quantized(network)
     elif not config.compile and can_pack(network):  # the compiler brings products of its own

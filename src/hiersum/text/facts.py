@@ -8,6 +8,7 @@ for English; text in scripts without capitals has only its numbers checked.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
@@ -37,10 +38,16 @@ def find_facts(text: str) -> list[Fact]:
     numbers = [n for n in numbers if n.start not in in_dates and not n.is_weak]
     facts = [_fact(text, number, "number") for number in numbers]
     facts += [_fact(text, date, "date") for date in dates]
-    for name in find_names(text):
-        # A number that is part of a name (Boeing 747, Apollo 11) is checked with it.
-        facts = [f for f in facts if f.end <= name.start or f.start >= name.end]
-        facts.append(_fact(text, name, "name"))
+    names = find_names(text)
+    starts = [name.start for name in names]
+
+    def is_in_a_name(fact: Fact) -> bool:
+        before = bisect_left(starts, fact.end) - 1
+        return before >= 0 and names[before].end > fact.start
+
+    # A number that is part of a name (Boeing 747, Apollo 11) is checked with it.
+    facts = [fact for fact in facts if not is_in_a_name(fact)]
+    facts += [_fact(text, name, "name") for name in names]
     return sorted(facts, key=lambda fact: fact.start)
 
 

@@ -3,8 +3,7 @@
 `t5`: random weights of flan-t5-small's shape, the same encoder output of 1,024 tokens per cluster,
 128 new tokens forced. `released`: the paper's size in the released profile, 24 x 68 source tokens,
 140 tokens forced, 4 clusters. Beside each: the time in which the bytes of a step could be copied,
-and what a step spends its time on. `jit`: attention to the source in code that numba compiles;
-`compiled`: layers through torch.compile instead.
+and what a step spends its time on. `compiled`: layers through torch.compile instead.
 
 Systems take turns in rounds, so that other work on the machine falls on all of them; "times faster"
 is the median over rounds, milliseconds are the best round's.
@@ -55,9 +54,7 @@ T5_SHAPE = {
 }
 VARIANTS = {
     "ours": SearchConfig(),
-    "jit": SearchConfig(jit=True),
     "int8": SearchConfig(int8=True),
-    "int8 and jit": SearchConfig(int8=True, jit=True),
 }
 KINDS = {
     "linear": (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 
 import pytest
 import torch
@@ -11,19 +10,17 @@ from networks import KINDS, build
 
 from hiersum.config import SearchConfig
 from hiersum.decoding.preparation import compiled, prepare
-from hiersum.errors import MissingDependencyError
 from hiersum.model.batch import Batch
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("jit", [False, True])
-def test_without_settings_the_same_is_found(kind: str, jit: bool, sources, search) -> None:
+def test_without_settings_the_same_is_found(kind: str, sources, search) -> None:
     """Packed weights: same ids, scores to 1e-4, over clusters that leave and room that is made."""
     network = build(kind)
     settings = {"beam_size": 3, "num_best": 3, "max_length": 40, "min_length": 30}
 
     plain = search(network, sources, **settings)
-    fast = search(prepare(network, SearchConfig(jit=jit)), sources, **settings)
+    fast = search(prepare(network, SearchConfig()), sources, **settings)
 
     for hypotheses, others in zip(fast, plain):
         assert [h.token_ids for h in hypotheses] == [h.token_ids for h in others]
@@ -84,12 +81,6 @@ def test_a_compiled_search_finds_the_same(kind: str, sources, search) -> None:
         assert [h.token_ids for h in hypotheses] == [h.token_ids for h in others]
         for one, other in zip(hypotheses, others):
             assert one.score == pytest.approx(other.score, abs=1e-4)
-
-
-def test_without_numba_one_sentence_says_how_to_get_it(monkeypatch) -> None:
-    monkeypatch.setitem(sys.modules, "hiersum.model.jit_attention", None)
-    with pytest.raises(MissingDependencyError, match=r"decoding\.jit.*hiersum\[fast\]"):
-        prepare(build("ht"), SearchConfig(jit=True))
 
 
 def test_t_dmca_is_not_compiled() -> None:

@@ -36,8 +36,6 @@ class SearchConfig:
     """When a search is over: when nothing can win any more, or as in the authors' code."""
     int8: bool = False
     """Write with eight-bit weights: faster on processors, nearly the same summaries."""
-    jit: bool = False
-    """Attend to the source in code that numba compiles once: faster steps (extra `fast`)."""
     compile: bool = False
     """Compile the decoder's layers: minutes at the start, less time per step after it."""
 

@@ -1,11 +1,10 @@
-"""What is done to a network once, before it searches: packed or eight-bit weights, compiled code."""
+"""What is done to a network once, before it searches: packed or eight-bit weights, compiled layers."""
 
 from __future__ import annotations
 
 import torch
 
 from hiersum.config import SearchConfig
-from hiersum.errors import MissingDependencyError
 from hiersum.model.decoder import DecoderLayer
 from hiersum.model.int8 import quantized
 from hiersum.model.network import EncoderDecoder, Network
@@ -19,34 +18,11 @@ def prepare(network: Network, config: SearchConfig) -> Network:
     Do this once and search often: weights take up to a second to pack, compiled layers a minute or
     more in the first steps.
     """
-    if config.jit:
-        network = with_jit_attention(
-            network
-        )  # before its weights take a form that cannot be copied
     if config.int8:
         network = quantized(network)
     elif not config.compile and can_pack(network):  # the compiler brings products of its own
         network = packed(network)
     return compiled(network) if config.compile else network
-
-
-def with_jit_attention(network: Network) -> Network:
-    """Return a network with the same weights that attends to the source in code made by numba.
-
-    T-DMCA is returned as it is: its source is part of what it writes.
-
-    Raises:
-        MissingDependencyError: numba is not installed.
-    """
-    if not isinstance(network, EncoderDecoder):
-        return network
-    try:
-        from hiersum.model.jit_attention import jit_source_blocks
-    except ImportError as error:
-        raise MissingDependencyError("decoding.jit", "fast") from error
-    fast = copy_modules(network)
-    fast.decoder.lay_out_sources = jit_source_blocks
-    return fast
 
 
 def compiled(network: Network) -> Network:

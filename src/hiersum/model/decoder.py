@@ -137,8 +137,6 @@ class Decoder(nn.Module):
         self.relative_bias = relative_bias
         self.final_norm = final_norm
         self.dropout = dropout
-        self.lay_out_sources = source_blocks
-        """From keys and values of flat rows to what a step attends to."""
 
     def forward(
         self,
@@ -170,7 +168,7 @@ class Decoder(nn.Module):
         for layer in self.layers:
             assert isinstance(layer, DecoderLayer)
             key_RHK, value_RHK = layer.source_attention.project_memory(memory.states_RD)
-            blocks = self.lay_out_sources(key_RHK, value_RHK, memory.sources)
+            blocks = source_blocks(key_RHK, value_RHK, memory.sources)
             heads = (2, len(memory.sources.lengths), key_RHK.size(1), 0, key_RHK.size(2))
             caches.append(LayerCache(blocks, written_2BHXK=key_RHK.new_empty(heads)))
         return DecoderState(caches, num_beams, with_attention)

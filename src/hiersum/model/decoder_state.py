@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from hiersum.model.source_cache import Sources, keep_sources
+from hiersum.model.source_cache import SourceBlock, keep_sources
 
 FIRST_CAPACITY = 64
 
@@ -23,12 +23,12 @@ FIRST_CAPACITY = 64
 class LayerCache:
     """Keys and values that one decoder layer attends to."""
 
-    sources: list[Sources]
+    sources: list[SourceBlock]
     """Keys and values of all clusters' sources, in order."""
     written_2BHXK: Tensor
     """Keys, then values, of the stored tokens."""
 
-    def by_block(self, query_BNHK: Tensor) -> list[tuple[Tensor, Sources]]:
+    def by_block(self, query_BNHK: Tensor) -> list[tuple[Tensor, SourceBlock]]:
         """Return query_CNHK beside each block of sources."""
         queries = query_BNHK.split([len(block) for block in self.sources])
         return list(zip(queries, self.sources))

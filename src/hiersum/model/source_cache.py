@@ -8,28 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch.nn.functional as F
 from torch import Tensor
 
 from hiersum.model.spans import Spans
-
-
-class Sources(Protocol):
-    """Keys and values of some clusters' sources, in whatever layout."""
-
-    def __len__(self) -> int:
-        """How many clusters these are."""
-
-    def part(self, start: int, end: int) -> Sources:
-        """Return some of the sources, as views."""
-
-    def attend(self, query_CNHK: Tensor, scale: float) -> Tensor:
-        """Return mixed_CNHK."""
-
-    def weights(self, query_CNHK: Tensor, scale: float) -> Tensor:
-        """Return weights_CHNM of `attend`."""
 
 
 @dataclass(frozen=True)
@@ -41,10 +24,6 @@ class SourceBlock:
 
     def __len__(self) -> int:
         return len(self.key_CHMK)
-
-    def part(self, start: int, end: int) -> SourceBlock:
-        """Return some of the sources, as views."""
-        return SourceBlock(self.key_CHMK[start:end], self.value_CHMK[start:end])
 
     def attend(self, query_CNHK: Tensor, scale: float) -> Tensor:
         """Return mixed_CNHK."""
@@ -59,23 +38,26 @@ class SourceBlock:
         return (scores_CHNM * scale).softmax(-1)
 
 
-def source_blocks(key_RHK: Tensor, value_RHK: Tensor, sources: Spans) -> list[Sources]:
+def source_blocks(key_RHK: Tensor, value_RHK: Tensor, sources: Spans) -> list[SourceBlock]:
     """Group keys and values of flat rows by runs of equally long sources."""
     # (C, M, H, K) -> (C, H, M, K), each head's rows together in storage
     keys, values = (
-        [block_CMHK.transpose(1, 2).contiguous() for block_CMHK in sources.blocks(rows)]
+        [block.transpose(1, 2).contiguous() for block in sources.blocks(rows)]
         for rows in (key_RHK, value_RHK)
     )
     return [SourceBlock(key, value) for key, value in zip(keys, values)]
 
 
-def keep_sources(blocks: Sequence[Sources], clusters: Sequence[int]) -> list[Sources]:
+def keep_sources(blocks: Sequence[SourceBlock], clusters: Sequence[int]) -> list[SourceBlock]:
     """Return the blocks of these clusters only, in this order; views, nothing is copied."""
     places = [(block, row) for block in blocks for row in range(len(block))]
-    pieces: list[tuple[Sources, int, int]] = []
+    pieces: list[tuple[SourceBlock, int, int]] = []
     for block, row in (places[cluster] for cluster in clusters):
         if pieces and pieces[-1][0] is block and pieces[-1][2] == row:
             pieces[-1] = (block, pieces[-1][1], row + 1)
         else:
             pieces.append((block, row, row + 1))
-    return [block.part(start, end) for block, start, end in pieces]
+    return [
+        SourceBlock(block.key_CHMK[start:end], block.value_CHMK[start:end])
+        for block, start, end in pieces
+    ]

@@ -89,8 +89,8 @@ def rates_table(record: dict[str, Any]) -> str:
         f"Two workers beside one: reading pages took {one['read pages']['cpu']} s of processor time with "
         f"one and {two['read pages']['cpu']} s with two, joining {one['join']['cpu']} and "
         f"{two['join']['cpu']} s; on the clock they were {faster['read pages']} and {faster['join']} "
-        f"times as fast (load {load['before']:.0f} to {load['after']:.0f}). The work takes seconds, of which starting a second worker is "
-        f"a good part, so that no speed-up could be shown here.",
+        f"times as fast (load {load['before']:.0f} to {load['after']:.0f}). The work takes seconds, of "
+        "which starting a second worker is a good part, so that no speed-up could be shown here.",
         "",
         f"Memory: at most {memory['megabytes_small']:.0f} MB for {memory['articles'][0]:,} articles and "
         f"{memory['megabytes_large']:.0f} MB for {memory['articles'][1]:,}, the program, two workers "

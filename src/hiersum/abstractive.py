@@ -162,13 +162,6 @@ class AbstractiveSystem:
         batch = collate([replace(example, target_ids=None) for example in examples])
         tokenizer = self.tokenizer
         watch(Progress("encoding", 0, len(batch.source_R)))
-        texts = self._source_texts(examples, sources)
-        evidence = [Evidence.of(of_cluster) for of_cluster in texts]
-
-        def rerank(cluster: int, hypothesis: Hypothesis) -> float:
-            share = evidence[cluster].share(self._text(hypothesis))
-            return hypothesis.score + search.support_weight * share
-
         hypotheses = beam_search(
             self.network,
             self.network.encode(batch.to(next(self.network.parameters()).device)),
@@ -182,10 +175,10 @@ class AbstractiveSystem:
             ],
             constraints=[
                 Counted(lambda done: watch(Progress("writing", done, search.max_length))),
-                *([self._grounding(texts)] if search.grounded else []),
+                *([self._grounding(examples, sources)] if search.grounded else []),
             ],
             paragraph_lengths=batch.paragraph_lengths if with_attention else None,
-            rerank=rerank if search.support_weight else None,
+            rerank=self._support(examples, sources, search) if search.support_weight else None,
         )
         return [of_cluster[0] for of_cluster in hypotheses]
 
@@ -196,10 +189,28 @@ class AbstractiveSystem:
             sources = [[self.tokenizer.decode(ids) for ids in e.paragraph_ids] for e in examples]
         return [[example.title, *texts] for example, texts in zip(examples, sources)]
 
-    def _grounding(self, texts: Sequence[Sequence[str]]) -> GroundedWords:
+    def _grounding(
+        self, examples: Sequence[Example], sources: Sequence[Sequence[str]] | None
+    ) -> GroundedWords:
         form = to_penn if self.tokenizer.profile.is_penn else str
+        texts = self._source_texts(examples, sources)
         words = [guarded_words(map(form, of_cluster)) for of_cluster in texts]
         return GroundedWords(self._spelling, words)
+
+    def _support(
+        self,
+        examples: Sequence[Example],
+        sources: Sequence[Sequence[str]] | None,
+        search: SearchConfig,
+    ) -> Callable[[int, Hypothesis], float]:
+        """Return the score of a hypothesis with what its support by the sources adds to it."""
+        evidence = [Evidence.of(texts) for texts in self._source_texts(examples, sources)]
+
+        def rerank(cluster: int, hypothesis: Hypothesis) -> float:
+            share = evidence[cluster].share(self._text(hypothesis))
+            return hypothesis.score + search.support_weight * share
+
+        return rerank
 
     @cached_property
     def _spelling(self) -> Spelling:

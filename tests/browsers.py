@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support import skip_unless_ci
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -27,22 +27,19 @@ class WatchedPage:
     requests: list[str] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
 
-    def assert_quiet(self, origin: str) -> None:
+    def assert_quiet(self, origin: str = "file:") -> None:
         """Nothing went wrong, and nothing was asked of anyone else."""
         own = (origin, "data:", "blob:")
         assert [url for url in self.requests if not url.startswith(own)] == []
         assert self.complaints == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # open, its event loop is in the way of other tests' own
 def browser() -> Iterator[Browser]:
     """The installed Chromium; without one the test is skipped, but never in CI."""
     path = next(filter(None, map(shutil.which, _NAMES)), None)
     if path is None:
-        reason = "no Chromium found; install it with: apt-get install chromium"
-        if os.environ.get("CI"):
-            pytest.fail(f"CI must not skip: {reason}")
-        pytest.skip(reason)
+        skip_unless_ci("no Chromium found; install it with: apt-get install chromium")
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=_PATIENCE)
@@ -61,7 +58,7 @@ def open_page(browser: Browser) -> Iterator[Callable[..., WatchedPage]]:
         address: str, *, width: int = 1280, height: int = 860, **options: Any
     ) -> WatchedPage:
         size = {"width": width, "height": height}
-        context = browser.new_context(viewport=size, **options)  # type: ignore[arg-type]
+        context = browser.new_context(viewport=size, reduced_motion="reduce", **options)  # type: ignore[arg-type]
         contexts.append(context)
         watched = WatchedPage(context.new_page())
         page = watched.page

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 from pathlib import Path
+from typing import NoReturn
 
 import docx
 import pytest
@@ -80,14 +81,17 @@ def golden_file(*parts: str) -> Path:
     return _find("HIERSUM_GOLDEN", "golden", parts)
 
 
+def paper_file(*parts: str) -> Path:
+    """Return a file of the paper's source, or skip with the sentence that says how to get it."""
+    return _find("HIERSUM_PAPER", "paper", parts)
+
+
 def _find(variable: str, folder: str, parts: tuple[str, ...]) -> Path:
     for root in (os.environ.get(variable), REPOSITORY.parent / "shared" / folder):
         if root and Path(root, *parts).exists():
             return Path(root, *parts)
     reason = f"{'/'.join(parts)} not found; set {variable} to the folder that holds it"
-    if os.environ.get("CI"):
-        pytest.fail(f"CI must not skip: {reason}")
-    pytest.skip(reason)
+    skip_unless_ci(reason)
 
 
 def without_bytes(value: object) -> str | None:
@@ -113,3 +117,10 @@ def small_vocabulary(profile: str, size: int = 200) -> bytes:
         sentence_iterator=iter(lines), model_writer=model, vocab_size=size, minloglevel=2, **options
     )
     return model.getvalue()
+
+
+def skip_unless_ci(reason: str) -> NoReturn:
+    """Skip a test for want of something; in CI, where it must be there, fail instead."""
+    if os.environ.get("CI"):
+        pytest.fail(f"CI must not skip: {reason}")
+    pytest.skip(reason)

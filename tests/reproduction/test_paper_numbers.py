@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
 
-import pytest
-from support import REPOSITORY
+from support import paper_file
 
 from hiersum.reproduction.paper_numbers import MILLION_TOKENS, TABLE_2, TABLE_3, numbers_of
 from hiersum.reproduction.systems import ABLATIONS, LONGER, ROWS
 
 
 def test_every_number_stands_in_the_papers_source() -> None:
-    folder = Path(os.environ.get("HIERSUM_PAPER", REPOSITORY.parent / "shared" / "paper"))
-    source = folder / "hierarchical-transformers.tex"
-    if not source.exists():
-        pytest.skip(f"{source.name} not found; set HIERSUM_PAPER to the folder that holds it")
+    source = paper_file("hierarchical-transformers.tex")
     plain = re.sub(r"\\textbf\{([\d.]+)\}|\s", r"\1", source.read_text())
     for numbers in (*TABLE_2.values(), *TABLE_3.values()):
         assert "&".join(f"{number:.2f}" for number in numbers) in plain

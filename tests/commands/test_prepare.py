@@ -69,6 +69,35 @@ def test_every_cluster_becomes_one_example_in_order(
     assert prepared.tokenizer_path.read_bytes() == (model / "tokenizer.model").read_bytes()
 
 
+def test_the_oracle_reads_what_the_target_was_made_of(tmp_path: Path, model: Path) -> None:
+    filler = [f"Nothing about the harbour bridge number {index}." for index in range(6)]
+    article = {
+        "id": "one", "title": "Harbour bridge", "summary": "Swans nest below the northern pier.",
+        "documents": [{"paragraphs": [*filler, "Below the northern pier swans nest in spring."]}],
+    }  # fmt: skip
+    articles = tmp_path / "one.jsonl"
+    articles.write_text(json.dumps(article) + "\n")
+    overrides = ["ranker.kind=oracle", "data.max_input_paragraphs=1"]
+    prepared = prepare_clusters(
+        [articles], tmp_path / "out", load_config(overrides=overrides), model=model
+    )
+    (example,) = prepared.read()
+    assert example.positions[-1] == len(filler)
+    assert describe(prepared)["ranker"] == "oracle"
+    assert prepared.ranker_paths == ()
+
+
+def test_a_network_trained_on_the_oracle_is_served_by_the_folders_ranker(
+    tmp_path: Path, model: Path
+) -> None:
+    articles = write_lines(made_up_articles(5), tmp_path / "few.jsonl")
+    tokenizer = Tokenizer.load(model / "tokenizer.model", "paper")
+    NeuralRanker(RankerNetwork(RankerShape(vocab_size=200, width=8)), tokenizer).save(model)
+    config = load_config(overrides=["ranker.kind=oracle"])
+    prepared = prepare_clusters([articles], tmp_path / "out", config, model=model)
+    assert [path.name for path in prepared.ranker_paths] == ["ranker.json", "ranker.safetensors"]
+
+
 def test_a_trained_ranker_in_the_folder_chooses_and_goes_along(tmp_path: Path, model: Path) -> None:
     articles = write_lines(made_up_articles(5), tmp_path / "few.jsonl")
     tokenizer = Tokenizer.load(model / "tokenizer.model", "paper")

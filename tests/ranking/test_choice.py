@@ -11,6 +11,7 @@ from support import small_vocabulary
 from hiersum.errors import CheckpointError, ConfigError
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
+from hiersum.ranking.oracle import OracleRanker
 from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.tokenizer import Tokenizer
 
@@ -34,6 +35,12 @@ def test_auto_is_the_folders_ranker_if_it_has_one(folder: Path, tmp_path: Path) 
 
 def test_similarity_leaves_a_trained_ranker_alone(folder: Path) -> None:
     assert isinstance(choose_ranker("similarity", folder, TOKENIZER), SimilarityRanker)
+
+
+def test_the_oracle_needs_a_target() -> None:
+    assert choose_ranker("oracle", target="what is known") == OracleRanker("what is known")
+    with pytest.raises(ConfigError, match=r"oracle, which ranks by the target: only hiersum prep"):
+        choose_ranker("oracle")
 
 
 def test_a_trained_ranker_that_is_not_there_is_asked_for_in_vain(tmp_path: Path) -> None:

@@ -82,7 +82,7 @@ def prepare_clusters(
         done = engine.run(partial(prepare_part, recipe=recipe), parts)
         messages: list[str] = []
         try:
-            _copy_tools(model, out, with_ranker=manifest.ranker is not None)
+            _copy_tools(model, out, ranker=manifest.ranker)
             for shard, skipped in tracked(done, "preparing", lambda: _remaining(corpora, shards)):
                 shards.append(shard)
                 messages += skipped
@@ -118,13 +118,16 @@ def describe(prepared: PreparedSet) -> dict[str, Any]:
 def _ranked_by(manifest: Manifest) -> str:
     if not manifest.config["ranker"]["is_used"]:
         return "none"
-    return "similarity" if manifest.ranker is None else "trained"
+    if manifest.ranker is None:
+        return "similarity"
+    return manifest.ranker if manifest.ranker == "oracle" else "trained"
 
 
 def _manifest(corpora: Sequence[Path], model: Path, config: Config) -> Manifest:
     """Say what is to be prepared from what; no shard is there yet."""
     tokenizer = tokenizer_of(model, config)
-    ranker = choose_ranker(config.ranker.kind, model, tokenizer)  # refused before any work is done
+    # Refused before any work is done; each cluster has a target of its own later.
+    ranker = choose_ranker(config.ranker.kind, model, tokenizer, target="")
     values = config_to_dict(config)
     names = ("architecture", "profile", "graph_head")
     return Manifest(
@@ -199,8 +202,12 @@ def _flat(config: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _copy_tools(model: Path, out: Path, *, with_ranker: bool) -> None:
-    for name in (TOKENIZER, *(RANKER_FILES if with_ranker else ())):
+def _copy_tools(model: Path, out: Path, *, ranker: str | None) -> None:
+    """Copy what the ids were written with, and what will choose paragraphs for the network."""
+    files = RANKER_FILES if ranker is not None else ()
+    if ranker == "oracle":  # it knows targets; who will use the network does not
+        files = tuple(name for name in RANKER_FILES if (model / name).is_file())
+    for name in (TOKENIZER, *files):
         with write_atomically(out / name) as file:
             file.write((model / name).read_bytes())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
@@ -13,6 +14,7 @@ from hiersum.data.records import BadRecords
 from hiersum.data.shards import TOKENIZER, Shard, write_shard
 from hiersum.errors import DataError, InputError
 from hiersum.ranking.choice import choose_ranker
+from hiersum.ranking.oracle import OracleRanker
 from hiersum.ranking.ranker import Ranker
 from hiersum.text.duplicates import is_clone
 from hiersum.text.paragraphs import split_document
@@ -62,13 +64,15 @@ def prepare_part(part: Part, *, recipe: Recipe) -> tuple[Shard, list[str]]:
         DataError: a cluster cannot be used.
         InputError: the shard cannot be written.
     """
-    form, ranker = _tools(recipe)
+    form, ranker_of = _tools(recipe)
     bad = BadRecords(skip=recipe.skip_bad)
     examples = []
     for corpus, cluster in part.clusters:
         without_clones = empty_clones(cluster, recipe.config)
         try:
-            example, _ = build_example(without_clones, form, ranker, recipe.config)
+            example, _ = build_example(
+                without_clones, form, ranker_of(cluster), recipe.config
+            )
         except InputError as error:
             bad.handle(DataError(f"{corpus}: cluster {cluster.id}: {error}"))
             continue
@@ -120,9 +124,12 @@ def empty_clones(cluster: Cluster, config: Config) -> Cluster:
 
 
 @lru_cache(maxsize=1)
-def _tools(recipe: Recipe) -> tuple[InputForm, Ranker]:
-    """Load what all parts need, once per process."""
+def _tools(recipe: Recipe) -> tuple[InputForm, Callable[[Cluster], Ranker]]:
+    """Load what all parts need, once per process: the form, and the ranker for a cluster."""
     model = recipe.config.model
     tokenizer = Tokenizer.load(recipe.model / TOKENIZER, model.profile)
+    form = InputForm.of(model, tokenizer, recipe.config)
+    if recipe.config.ranker.kind == "oracle":
+        return form, lambda cluster: OracleRanker(cluster.summary or "")
     ranker = choose_ranker(recipe.config.ranker.kind, recipe.model, tokenizer)
-    return InputForm.of(model, tokenizer, recipe.config), ranker
+    return form, lambda _: ranker

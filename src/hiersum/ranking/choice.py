@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from hiersum.errors import ConfigError
+from hiersum.ranking.oracle import OracleRanker
 from hiersum.ranking.ranker import RANKER_FILES, Ranker
 from hiersum.ranking.reading_order import ReadingOrder
 from hiersum.ranking.similarity import SimilarityRanker
@@ -15,9 +16,11 @@ if TYPE_CHECKING:  # both are slow to import, and a ranker may need neither
 
 
 def choose_ranker(
-    kind: Literal["auto", "similarity", "neural", "none"],
+    kind: Literal["auto", "similarity", "neural", "none", "oracle"],
     folder: Path | None = None,
     tokenizer: Tokenizer | None = None,
+    *,
+    target: str | None = None,
 ) -> Ranker:
     """Return the ranker that `ranker.kind` asks for.
 
@@ -26,13 +29,21 @@ def choose_ranker(
             paragraphs as they stand.
         folder: a model folder, also one in the making; None where there is no model.
         tokenizer: the tokenizer of that folder.
+        target: what `oracle` ranks by, where it is known.
 
     Raises:
-        ConfigError: a trained ranker is asked for, but there is no model.
+        ConfigError: a trained ranker is asked for, but there is no model; or the oracle, but there
+            is no target.
         CheckpointError: the folder has none, or its files are damaged or do not fit.
     """
     if kind == "none":
         return ReadingOrder()
+    if kind == "oracle":
+        if target is None:
+            raise ConfigError(
+                "ranker.kind is oracle, which ranks by the target: only hiersum prepare knows it"
+            )
+        return OracleRanker(target)
     if kind == "neural" and folder is None:
         raise ConfigError(
             "ranker.kind is neural, but no model is named that would have a trained ranker; "

@@ -55,7 +55,10 @@ T5_SHAPE = {
 VARIANTS = {
     "ours": SearchConfig(),
     "int8": SearchConfig(int8=True),
+    "half_source": SearchConfig(half_source=True),
+    "both": SearchConfig(int8=True, half_source=True),
 }
+ROUNDED = ("int8", "half_source", "both")
 KINDS = {
     "linear": (
         "mkldnn::_linear_pointwise",
@@ -170,7 +173,7 @@ def step_bytes(network: Any, *, num_clusters: int, num_source: int, num_new: int
     """
     config = network.config
     width = config.num_heads * config.attention_head_width
-    pair = 2 * 4 * width * len(network.decoder.layers) * num_clusters
+    pair = 2 * width * len(network.decoder.layers) * num_clusters
     per_weight = 1 if any(isinstance(m, Int8Linear) for m in network.modules()) else 4
     matrices = width * config.width * 6 + config.width * config.ff_width * (
         2 if config.feed_forward == "relu" else 3
@@ -178,8 +181,8 @@ def step_bytes(network: Any, *, num_clusters: int, num_source: int, num_new: int
     return {
         "weights": per_weight * matrices * len(network.decoder.layers),
         "vocabulary": per_weight * config.vocab_size * config.width,
-        "source": pair * num_source,
-        "summary": pair * num_new // 2,
+        "source": (2 if network.decoder.half_source else 4) * pair * num_source,
+        "summary": 4 * pair * num_new // 2,
     }
 
 
@@ -204,7 +207,7 @@ def agreement(left: Iterable[Iterable[int]], right: Iterable[Iterable[int]]) -> 
 
 
 def first_step_error(exact: Any, small: Any, memory: Memory, begin_id: int) -> dict[str, float]:
-    """Return how far eight bits move log-probabilities of the first token, and how often its best."""
+    """Return how far fewer bits move log-probabilities of the first token."""
     tokens_BN = torch.full((len(memory.sources.lengths), 1), begin_id)
     one, other = (n.step(tokens_BN, n.start(memory, 1)) for n in (exact, small))
     return {
@@ -285,7 +288,9 @@ def compare_t5() -> dict[str, Any]:
             print(key, results[key], file=sys.stderr)
     memory = Memory(torch.randn(8 * NUM_SOURCE, 512), Spans((NUM_SOURCE,) * 8))
     networks = searches.networks
-    results["int8_error"] = first_step_error(networks["ours"], networks["int8"], memory, 0)
+    results["errors"] = {
+        name: first_step_error(networks["ours"], networks[name], memory, 0) for name in ROUNDED
+    }
     return results
 
 
@@ -302,12 +307,11 @@ def compare_released() -> dict[str, Any]:
     memory = {name: peak_megabytes(name) for name in ("usual", "ours")}
     result["peak_megabytes"] = {name: round(value) for name, value in memory.items()}
     result["times_less_memory"] = round(memory["usual"] / memory["ours"], 2)
-    result["int8_error"] = first_step_error(
-        searches.network,
-        searches.networks["int8"],
-        searches.memory,
-        searches.network.config.begin_id,
-    )
+    begin_id = searches.network.config.begin_id
+    result["errors"] = {
+        name: first_step_error(searches.network, searches.networks[name], searches.memory, begin_id)
+        for name in ROUNDED
+    }
     result["compiled"] = compare_compiled(searches)
     print(result, file=sys.stderr)
     return result

@@ -124,23 +124,23 @@ def searches() -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-VARIANTS = {"ours": "ours", "int8": "`int8`"}
+VARIANTS = {"ours": "ours", "int8": "`int8`", "half_source": "`half_source`", "both": "both"}
 
 
 def search_table() -> str:
     names = " | ".join(VARIANTS.values())
     lines = [
-        f"| ms a step (times faster) | the other | {names} | same tokens | in `int8` |",
-        f"|---|---|{'---|' * len(VARIANTS)}---|---|",
+        f"| ms a step (times faster; same tokens) | the other | {names} |",
+        f"|---|---|{'---|' * len(VARIANTS)}",
     ]
     for title, result in searches():
         took = result["milliseconds_a_step"]
         other = next(iter(took))
         same = result[f"same_tokens_as_{other}"]
-        cells = [f"{took[name]} ({result['times_faster'][name]})" for name in VARIANTS]
-        lines.append(
-            f"| {title} | {took[other]} | {' | '.join(cells)} | {same['ours']:.0%} | {same['int8']:.0%} |"
-        )
+        cells = [
+            f"{took[name]} ({result['times_faster'][name]}; {same[name]:.0%})" for name in VARIANTS
+        ]
+        lines.append(f"| {title} | {took[other]} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
@@ -153,7 +153,8 @@ def roofline_table() -> str:
         "|---|---|---|---|---|---|---|---|",
     ]
     for title, result in searches():
-        for name, suffix in (("ours", ""), ("int8", ", `int8`")):
+        for name, variant in VARIANTS.items():
+            suffix = "" if name == "ours" else f", {variant}"
             roofline = result[f"roofline_{name}"]
             shares = " | ".join(f"{share:.0%}" for share in roofline["share_of_time"].values())
             lines.append(
@@ -182,14 +183,23 @@ def search_compiled() -> str:
     )
 
 
-def int8_error() -> str:
+def rounding_errors() -> str:
     record = latest("decoding")
-    rows = {"T5": record["t5"]["int8_error"], "released profile": record["released"]["int8_error"]}
-    parts = [
-        f"{name} {error['mean_log_prob_error']} on average, {error['max_log_prob_error']} at most"
-        for name, error in rows.items()
+    columns = {"T5": record["t5"]["errors"], "released profile": record["released"]["errors"]}
+    lines = [
+        f"| change of a first token's log-probabilities | {' | '.join(columns)} |",
+        f"|---|{'---|' * len(columns)}",
     ]
-    return f"Change of log-probabilities of a first token in eight bits: {'; '.join(parts)}."
+    for name, variant in VARIANTS.items():
+        cells = [
+            f"{errors[name]['mean_log_prob_error']} on average, "
+            f"{errors[name]['max_log_prob_error']} at most"
+            for errors in columns.values()
+            if name in errors
+        ]
+        if cells:
+            lines.append(f"| {variant} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def settings_table() -> str:
@@ -405,7 +415,7 @@ PAGES = {
         "search": search_table,
         "memory": search_memory,
         "compiled": search_compiled,
-        "int8": int8_error,
+        "rounding": rounding_errors,
         "roofline": roofline_table,
     },
 }

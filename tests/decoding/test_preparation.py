@@ -12,6 +12,8 @@ from hiersum.config import SearchConfig
 from hiersum.decoding.preparation import compiled, prepare
 from hiersum.model.batch import Batch
 
+BOTH = {"int8": True, "half_source": True}
+
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_settings_the_same_is_found(kind: str, sources, search) -> None:
@@ -33,11 +35,12 @@ def test_a_network_that_cannot_be_packed_is_taken_as_it_is() -> None:
     assert prepare(network, SearchConfig()) is network
 
 
+@pytest.mark.parametrize("settings", [{"int8": True}, {"half_source": True}, BOTH], ids=str)
 @pytest.mark.parametrize("kind", KINDS)
-def test_eight_bit_search_keeps_its_promises(kind: str, sources, search) -> None:
+def test_search_in_fewer_bits_keeps_its_promises(kind: str, settings, sources, search) -> None:
     """Summaries end or are full, scores are sorted, and near what the full weights give them."""
     network = build(kind)
-    small = prepare(network, SearchConfig(int8=True))
+    small = prepare(network, SearchConfig(**settings))
 
     found = search(small, sources, beam_size=4, num_best=4)
 
@@ -50,6 +53,16 @@ def test_eight_bit_search_keeps_its_promises(kind: str, sources, search) -> None
             log_probs = network(batch).log_softmax(-1)
         total = float(log_probs.gather(1, batch.label_Y[:, None]).sum())
         assert abs(best.log_prob - total) < 0.05 * len(best.token_ids)
+
+
+def test_half_a_source_takes_half_the_bytes_and_leaves_the_network_alone() -> None:
+    network = build("ht")
+    halved = prepare(network, SearchConfig(half_source=True))
+    memory = network.encode(Batch.from_ids([[[5, 6, 7]]]))
+
+    for one, other in ((network, torch.float32), (halved, torch.bfloat16)):
+        (block,) = one.start(memory, 1).layers[0].sources
+        assert block.key_CHMK.dtype == block.value_CHMK.dtype == other
 
 
 @pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")

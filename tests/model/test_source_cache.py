@@ -34,6 +34,23 @@ def test_attention_of_a_block_is_that_of_each_source() -> None:
         torch.testing.assert_close(torch.einsum("hnm,mhk->nhk", weights_HNM, value), mixed)
 
 
+def test_half_of_the_bytes_give_nearly_the_same_attention() -> None:
+    """Within what eight bits of a number leave open; some sources can be kept, and weights sum to 1."""
+    key_RHK, value_RHK = torch.randn(2, SOURCES.num_rows, 3, 4)
+    query_CNHK = torch.randn(2, 2, 3, 4)
+
+    whole, *_ = keep_sources(source_blocks(key_RHK, value_RHK, SOURCES), [1, 2])
+    half, *_ = keep_sources(source_blocks(key_RHK, value_RHK, SOURCES, half=True), [1, 2])
+
+    assert (half.key_CHMK.dtype, len(half)) == (torch.bfloat16, 2)
+    mixed = half.attend(query_CNHK, 0.7)
+    assert mixed.dtype == query_CNHK.dtype
+    torch.testing.assert_close(mixed, whole.attend(query_CNHK, 0.7), atol=0.03, rtol=0.03)
+    weights = half.weights(query_CNHK, 0.7)
+    torch.testing.assert_close(weights, whole.weights(query_CNHK, 0.7), atol=0.02, rtol=0.02)
+    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3, 2))
+
+
 @pytest.mark.parametrize(
     ("clusters", "sizes"),
     [

@@ -36,6 +36,8 @@ class SearchConfig:
     """When a search is over: when nothing can win any more, or as in the authors' code."""
     int8: bool = False
     """Write with eight-bit weights: faster on processors, nearly the same summaries."""
+    half_source: bool = False
+    """Keep the source's keys and values in bfloat16: faster where the processor computes in it."""
     compile: bool = False
     """Compile the decoder's layers: minutes at the start, less time per step after it."""
 

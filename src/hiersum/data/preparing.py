@@ -70,9 +70,7 @@ def prepare_part(part: Part, *, recipe: Recipe) -> tuple[Shard, list[str]]:
     for corpus, cluster in part.clusters:
         without_clones = empty_clones(cluster, recipe.config)
         try:
-            example, _ = build_example(
-                without_clones, form, ranker_of(cluster), recipe.config
-            )
+            example, _ = build_example(without_clones, form, ranker_of(cluster), recipe.config)
         except InputError as error:
             bad.handle(DataError(f"{corpus}: cluster {cluster.id}: {error}"))
             continue

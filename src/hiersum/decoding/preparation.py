@@ -1,4 +1,4 @@
-"""What is done to a network once, before it searches: packed or eight-bit weights, compiled layers."""
+"""What is done to a network once, before it searches: other weights, other caches, compiled layers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,25 @@ def prepare(network: Network, config: SearchConfig) -> Network:
     Do this once and search often: weights take up to a second to pack, compiled layers a minute or
     more in the first steps.
     """
+    if config.half_source:  # first, since packed weights cannot be copied
+        network = with_half_source(network)
     if config.int8:
         network = quantized(network)
     elif not config.compile and can_pack(network):  # the compiler brings products of its own
         network = packed(network)
     return compiled(network) if config.compile else network
+
+
+def with_half_source(network: Network) -> Network:
+    """Return a network with the same weights that keeps the source in bfloat16 while it searches.
+
+    T-DMCA is returned as it is: it reads its source as a part of the summary.
+    """
+    if not isinstance(network, EncoderDecoder):
+        return network
+    halved = copy_modules(network)
+    halved.decoder.half_source = True
+    return halved
 
 
 def compiled(network: Network) -> Network:

@@ -137,6 +137,8 @@ class Decoder(nn.Module):
         self.relative_bias = relative_bias
         self.final_norm = final_norm
         self.dropout = dropout
+        self.half_source = False
+        """Are source keys and values kept in bfloat16 while a summary is searched for?"""
 
     def forward(
         self,
@@ -168,7 +170,7 @@ class Decoder(nn.Module):
         for layer in self.layers:
             assert isinstance(layer, DecoderLayer)
             key_RHK, value_RHK = layer.source_attention.project_memory(memory.states_RD)
-            blocks = source_blocks(key_RHK, value_RHK, memory.sources)
+            blocks = source_blocks(key_RHK, value_RHK, memory.sources, half=self.half_source)
             heads = (2, len(memory.sources.lengths), key_RHK.size(1), 0, key_RHK.size(2))
             caches.append(LayerCache(blocks, written_2BHXK=key_RHK.new_empty(heads)))
         return DecoderState(caches, num_beams, with_attention)

@@ -7,6 +7,7 @@ and their children counted, because other work may run on the machine; wall cloc
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
 import resource
@@ -37,10 +38,9 @@ from hiersum.distributed import open_engine
 from hiersum.parallel import Engine, LocalEngine
 from hiersum.text.tokenizer import train_tokenizer
 
-NUM_ARTICLES = 600
+NUM_ARTICLES = 6_000
 PAGES_EACH = 3
-PAGES_A_FILE = 900
-SMALL_FILE = 90  # so that a tenth of the input still gives both workers something to do
+PAGES_A_FILE = 600  # so that a tenth of the input still gives both workers something to do
 SAMPLE_SECONDS = 0.25
 # Most of a page on the web is not its text: menus, scripts, styles, links to other pages.
 MENU = "".join(
@@ -74,13 +74,11 @@ def made_pages(articles: list[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
             yield url(number, page), html.encode()
 
 
-def write_input(
-    folder: Path, number: int, pages_a_file: int
-) -> tuple[Path, list[Path], dict[str, int]]:
+def write_input(folder: Path, number: int) -> tuple[Path, list[Path], dict[str, int]]:
     """Write a dump and WARC files, and say how large they are."""
     import bz2
 
-    articles = [a for a in wikilead_articles("valid") if a["paragraphs"]][:number]
+    articles = [a for a in wikilead_articles("train-00") if a["paragraphs"]][:number]
     if len(articles) < number:
         sys.exit(f"error: only {len(articles)} articles; lower NUM_ARTICLES")
     elements = []
@@ -99,18 +97,18 @@ def write_input(
     xml = ["<mediawiki>\n", *streams, "</mediawiki>\n"]
     dump = folder / "dump.xml.bz2"
     dump.write_bytes(b"".join(bz2.compress(part.encode()) for part in xml))
-    pages = list(made_pages(articles))
-    archives = []
-    for n in range(0, len(pages), pages_a_file):
-        archives.append(folder / f"pages-{n:06}.warc.gz")
-        records = (gzip.compress(warc_record(*page)) for page in pages[n : n + pages_a_file])
+    pages, archives, page_bytes = made_pages(articles), [], 0
+    while some := list(islice(pages, PAGES_A_FILE)):
+        archives.append(folder / f"pages-{len(archives):06}.warc.gz")
+        records = (gzip.compress(warc_record(*page), compresslevel=1) for page in some)
         archives[-1].write_bytes(b"".join(records))
+        page_bytes += sum(len(html) for _, html in some)
     sizes = {
         "articles": number,
-        "pages": len(pages),
+        "pages": PAGES_EACH * number,
         "dump_bytes": sum(len(part.encode()) for part in xml),
         "dump_bytes_packed": dump.stat().st_size,
-        "page_bytes": sum(len(html) for _, html in pages),
+        "page_bytes": page_bytes,
     }
     return dump, archives, sizes
 
@@ -213,26 +211,28 @@ def peak_memory(folder: Path, dump: Path, archives: list[Path]) -> float:
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     peak = 0
     while process.poll() is None:
-        peak = max(peak, _resident(process.pid))
+        peak = max(peak, _held(process.pid))
         time.sleep(SAMPLE_SECONDS)
     if process.returncode:
         sys.exit("error: the build failed")
     return round(peak / 1e6, 1)
 
 
-def _resident(pid: int) -> int:
-    """Memory of a process and its descendants that is theirs alone."""
-    total = 0
+def _held(pid: int) -> int:
+    """Bytes that a process and its descendants hold, what they share counted once.
+
+    Without pages of mapped files, which the system drops when it needs the room.
+    """
     try:
-        family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+        family = [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
     except psutil.Error:
         return 0
-    for process in family:
-        try:
-            total += process.memory_full_info().uss
-        except psutil.Error:
-            continue
-    return total
+    total = 0
+    for member in family:
+        with contextlib.suppress(OSError):  # it has ended meanwhile
+            lines = Path(f"/proc/{member}/smaps_rollup").read_text().splitlines()
+            total += sum(int(line.split()[1]) for line in lines if line.startswith("Pss_Anon:"))
+    return 1024 * total
 
 
 def per_second(found: dict[str, Any], sizes: dict[str, int]) -> dict[str, float]:
@@ -258,7 +258,7 @@ def main() -> None:
         root = Path(name)
         for part in ("input", "large", "small", "one", "two", "ray"):
             (root / part).mkdir()
-        dump, archives, sizes = write_input(root / "input", NUM_ARTICLES, PAGES_A_FILE)
+        dump, archives, sizes = write_input(root / "input", NUM_ARTICLES)
         one = stages(root / "one", dump, archives, LocalEngine(1))
         two = stages(root / "two", dump, archives, LocalEngine(2))
         with open_engine("ray", workers=2) as engine:
@@ -274,7 +274,7 @@ def main() -> None:
         )
         memory: dict[str, Any] = {"articles": [NUM_ARTICLES // 10, NUM_ARTICLES]}
         for name, number in zip(("small", "large"), memory["articles"]):
-            its_dump, files, _ = write_input(root / name, number, SMALL_FILE)
+            its_dump, files, _ = write_input(root / name, number)
             memory[f"megabytes_{name}"] = peak_memory(root / name, its_dump, files)
         sizes["page_paragraphs"] = one["paragraphs"]
         rates = per_second(one, sizes)

@@ -94,7 +94,7 @@ def rates_table(record: dict[str, Any]) -> str:
         "",
         f"Memory: at most {memory['megabytes_small']:.0f} MB for {memory['articles'][0]:,} articles and "
         f"{memory['megabytes_large']:.0f} MB for {memory['articles'][1]:,}, the program, two workers "
-        "and their guarded readers together (memory that is theirs alone, sampled).",
+        "and their guarded readers together (sampled; shared memory counted once, mapped files not).",
     ]
     return "\n".join(lines)
 

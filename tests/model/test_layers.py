@@ -16,6 +16,7 @@ from hiersum.model.layers import (
     Output,
     RelativeBias,
     Residual,
+    RmsNorm,
     initialize,
     sinusoid,
 )
@@ -129,3 +130,16 @@ def test_scores_do_not_depend_on_the_number_of_rows(shape: tuple, has_bias: bool
     expected = 0.5 * states @ embedding_VD.T + (output.bias if has_bias else 0)
     assert actual.shape == (*shape, 11)
     torch.testing.assert_close(actual, expected)
+
+
+@pytest.mark.filterwarnings("error")
+def test_t5s_norm_stays_in_the_type_it_is_given() -> None:
+    """Held to its formula; no warning of a slow way in mixed precision."""
+    norm = RmsNorm(8, eps=1e-6)
+    torch.nn.init.normal_(norm.weight)
+    states = torch.randn(5, 8)
+    expected = states / states.square().mean(-1, keepdim=True).add(1e-6).sqrt() * norm.weight
+    torch.testing.assert_close(norm(states), expected)
+    halved = norm(states.bfloat16())
+    assert halved.dtype == torch.bfloat16
+    torch.testing.assert_close(halved.float(), expected, atol=0.03, rtol=0.03)

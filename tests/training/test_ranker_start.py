@@ -1,39 +1,77 @@
-"""A ranker starts where it can learn: the same word on both sides counts, and words have meaning."""
+"""A ranker starts as a judge of shared rare words and of length, before it has learned anything."""
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 import torch
 
 from hiersum.ranking.neural import RankerNetwork, RankerShape, pack
-from hiersum.training.ranker_start import reduced, start_weights
+from hiersum.training.ranker_examples import RankerExamples
+from hiersum.training.ranker_start import rarity, reduced, start_weights
+
+COMMON = 3
 
 
-def started(words_VD: torch.Tensor | None = None) -> RankerNetwork:
+def made_up_examples(labels: float = 0.03) -> RankerExamples:
+    """Paragraphs of random pieces from 10 to 199, each with piece 3 and thirty others."""
+    generator = np.random.default_rng(0)
+    paragraphs = [[COMMON, *generator.integers(10, 200, 30)] for _ in range(80)]
+    return RankerExamples(
+        np.concatenate(paragraphs).astype(np.int32),
+        np.arange(0, 31 * 81, 31),
+        np.array([20, 30], dtype=np.int32),
+        np.array([0, 1, 2]),
+        np.repeat([0, 1], 40),
+        np.full(80, labels, dtype=np.float32),
+    )
+
+
+def started(words_VD: torch.Tensor | None = None, **examples: float) -> RankerNetwork:
     torch.manual_seed(0)
     network = RankerNetwork(RankerShape(vocab_size=200, width=64))
-    start_weights(network, 0.03, words_VD)
+    start_weights(network, made_up_examples(**examples), words_VD)
     return network.eval()
 
 
-def test_scores_begin_at_the_mean_of_the_labels() -> None:
-    network = started()
+def score(network: RankerNetwork, title: list[int], *paragraphs: list[int]) -> list[float]:
     with torch.no_grad():
-        network.score.weight.zero_()
-        logits = network(pack([[3, 4]]), pack([[5], [6, 7]]), torch.tensor([0, 0]))
-    torch.testing.assert_close(logits.sigmoid(), torch.tensor([0.03, 0.03]))
+        title_of = torch.zeros(len(paragraphs), dtype=torch.long)
+        scores: list[float] = network(pack([title]), pack(list(paragraphs)), title_of).tolist()
+    return scores
 
 
-def test_more_units_fire_for_a_paragraph_with_the_titles_words_than_for_others() -> None:
-    """Before anything is learned, so that the last layer has something to find."""
-    network = started()
+@pytest.mark.parametrize("label", [0.0, 0.03, 0.9])
+def test_scores_begin_at_the_mean_of_the_labels(label: float) -> None:
+    network, examples = started(labels=label), made_up_examples()
+    batch = examples.batch(np.arange(len(examples)))
     with torch.no_grad():
-        network.score.weight.fill_(1 / 64)
-        firing = []
-        for title in range(10, 60):
-            others = [[title + 100, title + 60], [title, title + 60]]
-            logits = network(pack([[title]]), pack(others), torch.tensor([0, 0]))
-            firing.append(float(logits[1] - logits[0]))
-    assert sum(more > 0 for more in firing) > 45
+        scores = network(batch.titles, batch.paragraphs, batch.title_of).sigmoid()
+    assert float(scores.mean()) == pytest.approx(label, abs=1e-4)
+
+
+def test_a_paragraph_with_the_titles_word_is_better_than_one_with_another() -> None:
+    network = started()
+    gains = []
+    for title in range(10, 60):
+        without, having = score(network, [title], [title + 100, title + 60], [title, title + 60])
+        gains.append(having - without)
+    assert sum(gain > 0 for gain in gains) > 45
+
+
+def test_rare_words_count_for_more_than_common_ones() -> None:
+    """The common one is in every paragraph, so that its embedding has next to no length."""
+    rare = rarity(made_up_examples(), 200)
+    assert float(rare[COMMON]) == pytest.approx(0, abs=1e-6)
+    assert float(rare[0]) == pytest.approx(1)  # in no paragraph
+    lengths = started().embedding.weight.detach().norm(dim=1)
+    torch.testing.assert_close(lengths, 2 * 8 * rare)
+
+
+def test_the_longer_of_two_paragraphs_of_the_same_words_is_better() -> None:
+    scores = score(started(), [20], *([40, 41] * times for times in (2, 5, 15, 40, 100)))
+    assert scores == sorted(scores)
+    assert scores[-1] > scores[0] + 0.5
 
 
 def test_words_start_from_the_principal_components_of_another_networks() -> None:
@@ -47,9 +85,17 @@ def test_words_start_from_the_principal_components_of_another_networks() -> None
     assert abs(float(found_VK.std()) - 1) < 1e-3
 
 
+def test_words_of_another_network_keep_their_directions() -> None:
+    torch.manual_seed(1)
+    words_VD = torch.randn(200, 64)
+    found = torch.nn.functional.normalize(started(words_VD).embedding.weight.detach(), dim=1)
+    expected = torch.nn.functional.normalize(reduced(words_VD, 64), dim=1)
+    is_rare = torch.arange(200) != COMMON  # what has no length has no direction
+    torch.testing.assert_close(found[is_rare], expected[is_rare])
+
+
 def test_a_narrow_vocabulary_is_filled_up() -> None:
     torch.manual_seed(1)
-    words_VD = torch.randn(200, 16)
-    network = started(words_VD)
-    torch.testing.assert_close(network.embedding.weight[:, :16], reduced(words_VD, 16))
-    assert float(network.embedding.weight[:, 16:].detach().std()) > 0.9
+    filled_VK = reduced(torch.randn(200, 16), 64)
+    assert filled_VK.shape == (200, 64)
+    assert float(filled_VK[:, 16:].std()) > 0.9

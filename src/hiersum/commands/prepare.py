@@ -204,7 +204,7 @@ def _flat(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def _copy_tools(model: Path, out: Path, *, ranker: str | None) -> None:
     """Copy what the ids were written with, and what will choose paragraphs for the network."""
-    files = RANKER_FILES if ranker is not None else ()
+    files: tuple[str, ...] = RANKER_FILES if ranker is not None else ()
     if ranker == "oracle":  # it knows targets; who will use the network does not
         files = tuple(name for name in RANKER_FILES if (model / name).is_file())
     for name in (TOKENIZER, *files):

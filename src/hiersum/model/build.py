@@ -18,6 +18,7 @@ from hiersum.model.layers import (
     Output,
     RelativeBias,
     Residual,
+    RmsNorm,
     WordEmbedding,
 )
 from hiersum.model.profiles import PROFILES
@@ -215,5 +216,5 @@ class Builder:
     def norm(self, width: int) -> nn.Module:
         """This profile's normalisation."""
         if self.profile.relative:
-            return nn.RMSNorm(width, eps=NORM_EPSILON)
+            return RmsNorm(width, eps=NORM_EPSILON)
         return nn.LayerNorm(width, eps=NORM_EPSILON)

@@ -117,6 +117,14 @@ class Residual(nn.Module):
         return result
 
 
+class RmsNorm(nn.RMSNorm):
+    """T5's norm, in the type of what it is given: for two types at once torch has no fused kernel."""
+
+    def forward(self, states_RD: Tensor) -> Tensor:
+        weight_D = self.weight.to(states_RD.dtype)
+        return F.rms_norm(states_RD, self.normalized_shape, weight_D, self.eps)
+
+
 class HeadLinear(nn.Module):
     """One linear map per head: y^z = W^z x^z + b^z."""
 

@@ -1,4 +1,4 @@
-"""Checkpoints of a ranker's training: weights, Adagrad's sums and the best weights so far.
+"""Checkpoints of a ranker's training: weights, what the optimizer remembers, the best weights so far.
 
     checkpoints/step-N/ranker.safetensors    the tensors, as GROUP/NAME
     checkpoints/step-N/ranker.json           where the run is

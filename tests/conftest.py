@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,10 @@ from hypothesis import settings
 # A machine at work takes its time; how long a test may take is not what these tests are about.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
+
+# Most tests are about everything but the bundled model, which would take seconds in each of them; those
+# about it, and the documents' commands, take this away again.
+os.environ["HIERSUM_MODEL"] = "none"
 
 
 @pytest.fixture

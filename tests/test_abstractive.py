@@ -197,6 +197,7 @@ def test_without_a_model_that_loads_sentences_are_extracted_and_one_sentence_say
     tmp_path: Path, monkeypatch, caplog
 ) -> None:
     folder = make_folder("paper ht", tmp_path)
+    monkeypatch.delenv("HIERSUM_MODEL")
     monkeypatch.setattr("hiersum.bundled.FOLDER", folder)
     assert Summarizer.from_pretrained().systems[0] == "ht"
     (folder / "model.safetensors").write_bytes(b"cut off")
@@ -205,6 +206,19 @@ def test_without_a_model_that_loads_sentences_are_extracted_and_one_sentence_say
     assert "the bundled model cannot be loaded, so that sentences are only extracted" in caplog.text
     monkeypatch.setattr("hiersum.bundled.FOLDER", tmp_path / "nothing")
     assert Summarizer.from_pretrained().systems == ["lexrank", "lead"]
+
+
+def test_the_environment_may_name_another_model_or_none(tmp_path: Path, monkeypatch) -> None:
+    folder = make_folder("paper ht", tmp_path)
+    monkeypatch.setattr("hiersum.bundled.FOLDER", folder)
+    assert Summarizer.from_pretrained().systems == ["lexrank", "lead"]  # none, as all tests begin
+    (folder / "settings.toml").write_text("[decoding]\nmax_length = 33\n")
+    monkeypatch.setenv("HIERSUM_MODEL", str(folder))
+    summarizer = Summarizer.from_pretrained()
+    assert (summarizer.systems[0], summarizer.config.decoding.max_length) == ("ht", 33)
+    monkeypatch.setenv("HIERSUM_MODEL", str(tmp_path / "missing"))
+    with pytest.raises(CheckpointError, match="missing"):
+        Summarizer.from_pretrained()
 
 
 def test_a_t5_with_more_rows_than_pieces_writes_only_pieces(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from support import REPOSITORY
 import hiersum
 
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+AS_USERS = {name: value for name, value in os.environ.items() if name != "HIERSUM_MODEL"}
 SET_UP = ("make ", "python3 -m venv", "env/bin/")
 SERVED = ("hiersum serve", "curl ")  # run together, at a port of their own
 BLOCK = re.compile(r"```(console|python)\n(.*?)```", re.S)
@@ -53,7 +54,7 @@ def test_every_documented_command_runs(command: str, output: str, tmp_path: Path
         command,
         shell=True,
         cwd=tmp_path,
-        env={**os.environ, "PATH": path},
+        env={**AS_USERS, "PATH": path},
         capture_output=True,
         text=True,
         timeout=120,
@@ -73,6 +74,7 @@ def test_every_documented_request_is_answered(page: Path) -> None:
     server = subprocess.Popen(
         [sys.executable, "-m", "hiersum", *served[0].split()[1:], "--port", "0"],
         cwd=REPOSITORY,
+        env=AS_USERS,
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -110,7 +112,12 @@ PYTHON = [
 @pytest.mark.parametrize("code", PYTHON)
 def test_every_documented_program_runs(code: str) -> None:
     completed = subprocess.run(
-        [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", code],
+        cwd=REPOSITORY,
+        env=AS_USERS,
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     assert completed.returncode == 0, completed.stderr
     assert completed.stdout
@@ -171,7 +178,7 @@ def clone(tmp_path: Path) -> Path:
 def run_in_clone(command: str, clone: Path) -> subprocess.CompletedProcess[str]:
     # Not the environment of the make that may run these tests: an inner one would talk differently.
     dropped = ("VIRTUAL_ENV", "PYTHONPATH", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")
-    environment = {name: value for name, value in os.environ.items() if name not in dropped}
+    environment = {name: value for name, value in AS_USERS.items() if name not in dropped}
     return subprocess.run(
         command,
         shell=True,

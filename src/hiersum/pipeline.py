@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Unpack
 from hiersum.attribution.checking import check_facts
 from hiersum.attribution.sources import attribute
 from hiersum.baselines import SYSTEMS, Task, keep_exact_sources
-from hiersum.bundled import bundled_model, recommended_settings
+from hiersum.bundled import bundled_model, chosen_model, recommended_settings
 from hiersum.config import Config, load_config
 from hiersum.data.bucketing import bucket_examples
 from hiersum.errors import CheckpointError, InputError
@@ -106,13 +106,13 @@ class Summarizer:
         an extractive one.
 
         Args:
-            name_or_dir: a model folder, or a model's name on the Hugging Face hub.
+            name_or_dir: a model folder, or a name on the Hugging Face hub; else HIERSUM_MODEL's.
             config: settings; those that the model recommends if None.
 
         Raises:
             CheckpointError: the named model, or a trained ranker in its folder, cannot be loaded.
         """
-        if name_or_dir is not None:
+        if name_or_dir := name_or_dir or chosen_model():
             return cls._with_model(name_or_dir, config)
         folder = bundled_model()
         if folder is None:

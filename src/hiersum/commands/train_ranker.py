@@ -8,13 +8,10 @@ from functools import lru_cache, partial
 from itertools import count, islice, takewhile
 from pathlib import Path
 
-from torch import Tensor
-
 from hiersum.commands.model_folder import tokenizer_of, with_network_of
 from hiersum.commands.targets import clusters_with_targets, count_all
 from hiersum.config import Config
 from hiersum.errors import DataError
-from hiersum.model.checkpoint import CONFIG, from_pretrained
 from hiersum.parallel import in_order, in_processes
 from hiersum.progress import tracked
 from hiersum.text.tokenizer import Tokenizer
@@ -86,17 +83,8 @@ def train_ranker_on(
         tokenizer,
         run=run or model / "ranker-run",
         out=model,
-        words_VD=_words_of(model),
     )
     return model
-
-
-def _words_of(model: Path) -> Tensor | None:
-    """Return the embeddings of the network in a model folder, if there is one."""
-    if not (model / CONFIG).is_file():
-        return None
-    weights: dict[str, Tensor] = from_pretrained(model).state_dict()
-    return weights.get("source_words.weight", weights.get("words.weight"))
 
 
 def _label(

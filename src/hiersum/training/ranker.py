@@ -42,7 +42,6 @@ def train_ranker(
     *,
     run: Path,
     out: Path,
-    words_VD: Tensor | None = None,
 ) -> None:
     """Train a ranker, or go on with a run, and put it into a model folder.
 
@@ -53,14 +52,13 @@ def train_ranker(
         tokenizer: the tokenizer of the model folder.
         run: where metrics and checkpoints go.
         out: the model folder.
-        words_VD: embeddings of the tokenizer's pieces to start from.
 
     Raises:
         HiersumError: the run folder does not fit, or the loss is no number any more.
     """
     folder = RunFolder(run)
     folder.begin(config)
-    trainer = RankerTrainer(config, examples, valid, tokenizer, folder, words_VD)
+    trainer = RankerTrainer(config, examples, valid, tokenizer, folder)
     trainer.run()
     NeuralRanker(trainer.best_network(), tokenizer).save(out, notes=trainer.notes())
 
@@ -75,7 +73,6 @@ class RankerTrainer:
         valid: RankerExamples | None,
         tokenizer: Tokenizer,
         folder: RunFolder,
-        words_VD: Tensor | None = None,
     ) -> None:
         self.config = config.ranker_training
         self.examples, self.valid = examples, valid
@@ -92,7 +89,7 @@ class RankerTrainer:
             vocab_size=tokenizer.size, width=self.config.width, max_tokens=self.config.max_tokens
         )
         self.network = RankerNetwork(self.shape, dropout=self.config.dropout)
-        start_weights(self.network, examples, words_VD)
+        start_weights(self.network, examples)
         self.optimizer = _optimizer(self.network, self.config)
         self.best = _copy(self.network.state_dict())
         self.state = RankerState(examples=examples.fingerprint)

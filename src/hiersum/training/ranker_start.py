@@ -6,12 +6,12 @@ line, on which the title's part moves all paragraphs of a cluster alike, and wha
 both parts speak of the same word, has next to no gradient. So it starts as what it would have to become
 first, a judge of shared rare words and of length:
 
-    words    longer the rarer they are, so that what is common does not win the maximum over a text;
-             their directions are those of the network in the same folder, if there is one
-    match    both LSTMs and both parts of the sum alike, large enough to leave the line, below a threshold
-             that one part alone does not reach
-    length   some units count tokens: longer paragraphs hold more of any target
-    score    all of these count in favour; the mean score is the mean label
+    words    each piece lights up two of the units, drawn at random, the brighter the rarer it is
+    LSTMs    hand on the piece that they read; some units count tokens instead
+    match    a unit fires if title and paragraph both light it up: neither passes the threshold alone
+    score    shared units and length count in favour, as much as suits the labels
+
+What words are worth, which of them belong together and what makes a good paragraph is left to learn.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from numpy.typing import NDArray
+from torch import Tensor
 
 from hiersum.ranking.lstm import Lstm
 from hiersum.ranking.neural import RankerNetwork
@@ -29,58 +30,50 @@ from hiersum.ranking.neural import RankerNetwork
 if TYPE_CHECKING:  # it reads corpora, which this need not import
     from hiersum.training.ranker_examples import RankerExamples
 
-_WORD_LENGTH = 2.0
-"""Length of the rarest word's embedding, in units of sqrt(width)."""
-_GAIN = 4.0
-_THRESHOLD = 2.0
+Floats = NDArray[np.float64]
+
+_UNITS_A_PIECE = 2
+_BRIGHTNESS = 3.0
+"""What the rarest piece gives a unit, before tanh."""
+_GAIN = 8.0
+_THRESHOLD = 1.3
+"""Between what one side can give a unit (at most 1, in training 1.25) and what two do."""
+_MAX_COUNTERS = 8
 _SHORTEST_COUNT = 20
 """Tokens over which the quickest counter rises; each next one takes sqrt(2) times as many."""
-_MAX_COUNTERS = 8
-_MATCH_SCORE, _LENGTH_SCORE = 0.03, 0.15
-_SAMPLE = 50_000  # paragraphs in which words are counted
-_SCORED_SAMPLE = 1_000
+_MATCH_SCORE, _LENGTH_SCORE = 0.1, 0.3
+_SAMPLE = 50_000  # paragraphs in which pieces are counted
+_SCORED_SAMPLE = 4_000
+_MIN_SCALE, _MAX_SCALE = 0.05, 5.0
 
 
 @torch.no_grad()
-def start_weights(
-    network: RankerNetwork, examples: RankerExamples, words_VD: Tensor | None = None
-) -> None:
-    """Set the weights that learning begins with; what is random is drawn from torch's generator.
+def start_weights(network: RankerNetwork, examples: RankerExamples) -> None:
+    """Set the weights that learning begins with; units are drawn from torch's generator.
 
     Args:
         network: the ranker.
         examples: what it will learn from.
-        words_VD: embeddings of the same pieces by another network, if there is one.
     """
-    width = network.shape.width
-    words_VK = network.embedding.weight if words_VD is None else reduced(words_VD, width)
-    directions_VK = nn.functional.normalize(words_VK, dim=1)
-    lengths_V = _WORD_LENGTH * math.sqrt(width) * rarity(examples, network.shape.vocab_size)
-    network.embedding.weight.copy_(directions_VK * lengths_V[:, None])
-    network.title_lstm.load_state_dict(network.paragraph_lstm.state_dict())
-    part = _GAIN * nn.init.orthogonal_(torch.empty(width, width))
-    network.match.weight.copy_(torch.cat([part, part], dim=1))
-    network.match.bias.fill_(-_THRESHOLD)
-    network.score.weight.fill_(_MATCH_SCORE)
+    width, vocab_size = network.shape.width, network.shape.vocab_size
     num_counters = min(_MAX_COUNTERS, width // 4)
+    units_VU = torch.randint(num_counters, width, (vocab_size, _UNITS_A_PIECE))
+    network.embedding.weight.zero_()
+    network.embedding.weight.scatter_(
+        1, units_VU, rarity(examples, vocab_size)[:, None].expand_as(units_VU)
+    )
+    for lstm in (network.title_lstm, network.paragraph_lstm):
+        _hand_on(lstm)
     _count(network.paragraph_lstm, num_counters)
-    for unit in range(num_counters):  # tanh(2 h - 1), h the counter's state
-        network.match.weight[unit] = 0
-        network.match.weight[unit, unit] = 2
-        network.match.bias[unit] = -1
-        network.score.weight[0, unit] = _LENGTH_SCORE
+    # tanh(gain (h_paragraph + h_title - threshold)); for a counter tanh(2 h - 1)
+    weight, bias = network.match.weight, network.match.bias
+    weight.copy_(_GAIN * torch.eye(width).repeat(1, 2))
+    bias.fill_(-_GAIN * _THRESHOLD)
+    weight[:num_counters] = 2 * torch.eye(2 * width)[:num_counters]
+    bias[:num_counters] = -1
+    network.score.weight.fill_(_MATCH_SCORE)
+    network.score.weight[:, :num_counters] = _LENGTH_SCORE
     _level(network, examples)
-
-
-def reduced(words_VD: Tensor, width: int) -> Tensor:
-    """Return embeddings of another width with unit spread: their principal components, or as many as
-    there are and noise beside them."""
-    centred_VD = (words_VD - words_VD.mean(0)).float()
-    axes_DD = torch.linalg.eigh(centred_VD.T @ centred_VD).eigenvectors.flip(1)
-    kept_VK = centred_VD @ axes_DD[:, :width]
-    kept_VK = kept_VK / kept_VK.std()
-    missing = width - kept_VK.size(1)
-    return torch.cat([kept_VK, torch.randn(len(kept_VK), missing)], 1) if missing > 0 else kept_VK
 
 
 def rarity(examples: RankerExamples, vocab_size: int) -> Tensor:
@@ -94,30 +87,55 @@ def rarity(examples: RankerExamples, vocab_size: int) -> Tensor:
     return torch.from_numpy(log_share / -math.log(1 + len(texts))).float()
 
 
+def _hand_on(lstm: Lstm) -> None:
+    """Make a state what its token brings: input and output open, nothing of the tokens before."""
+    width = len(lstm.recurrent)
+    lstm.recurrent.zero_()
+    lstm.input.weight.zero_()
+    lstm.input.weight[3 * width :] = _BRIGHTNESS * torch.eye(width)
+    for gate, bias in enumerate((4.0, -4.0, 4.0, 0.0)):  # input, forget, output, value
+        lstm.input.bias[gate * width : (gate + 1) * width] = bias
+
+
 def _count(lstm: Lstm, num_counters: int) -> None:
     """Make the first units add the same at every token, whatever it is: h = tanh(tokens / span)."""
     width = len(lstm.recurrent)
     for unit in range(num_counters):
-        gates = [unit + gate * width for gate in range(4)]  # input, forget, output, value
+        gates = [unit + gate * width for gate in range(4)]
         span = _SHORTEST_COUNT * math.sqrt(2) ** unit
         lstm.input.weight[gates] = 0
-        lstm.recurrent[:, gates] = 0
         lstm.input.bias[gates] = torch.tensor([-math.log(span), 8.0, 4.0, 3.0])
 
 
 def _level(network: RankerNetwork, examples: RankerExamples) -> None:
-    """Choose the last bias so that the mean score of some paragraphs is the mean label.
+    """Scale and shift the scores of some paragraphs as suits their labels best: logistic regression.
 
     Labels are small, and from higher scores the first steps would push all weights down together until
     every unit is saturated.
     """
-    step = 1 + len(examples) // _SCORED_SAMPLE
-    batch = examples.batch(np.arange(0, len(examples), step))
+    batch = examples.batch(np.arange(0, len(examples), 1 + len(examples) // _SCORED_SAMPLE))
     was_training = network.training
     logits = network.eval()(batch.titles, batch.paragraphs, batch.title_of)
     network.train(was_training)
-    wanted = torch.tensor(float(examples.labels.mean())).clamp(1e-6, 1 - 1e-6).logit()
-    for _ in range(50):
-        change = wanted - logits.sigmoid().mean().logit()
-        logits += change
-        network.score.bias.add_(change)
+    scale, shift = _best_line(logits.double().numpy(), batch.labels.double().numpy())
+    network.score.weight.mul_(scale)
+    network.score.bias.mul_(scale).add_(shift)
+
+
+def _best_line(logits: Floats, labels: Floats) -> tuple[float, float]:
+    """Return the scale, never below a small one, and the shift that bring logits nearest to labels."""
+    from scipy.optimize import minimize
+    from scipy.special import expit, logit
+
+    mean = float(np.clip(labels.mean(), 1e-6, 1 - 1e-6))
+    centred = logits - logits.mean()
+
+    def cross_entropy(line: Floats) -> tuple[float, Floats]:
+        fitted = line[0] * centred + line[1]
+        error = (expit(fitted) - labels) / len(labels)
+        loss = np.mean(np.logaddexp(0, fitted) - labels * fitted)
+        return float(loss), np.array([error @ centred, error.sum()])
+
+    start, bounds = (_MIN_SCALE, logit(mean)), ((_MIN_SCALE, _MAX_SCALE), (None, None))
+    scale, shift = minimize(cross_entropy, start, jac=True, bounds=bounds).x
+    return float(scale), float(shift - scale * logits.mean())

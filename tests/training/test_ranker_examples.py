@@ -41,6 +41,19 @@ def test_a_paragraph_that_copies_the_target_is_left_out() -> None:
     assert len(label(CLUSTERS)) == 4
 
 
+def test_some_paragraphs_of_a_cluster_are_drawn_by_it_and_the_seed_alone() -> None:
+    draw = ("ranker_training.max_paragraphs=2",)
+    drawn = label(CLUSTERS, *draw)
+    assert np.bincount(drawn.title_of).tolist() == [2, 1]  # the second cluster has but one
+    alone, whole = label(CLUSTERS[:1], *draw), label(CLUSTERS[:1])
+    assert drawn.labels[:2].tolist() == alone.labels.tolist()
+    assert set(alone.labels) < set(whole.labels)
+    seeds = {
+        tuple(label(CLUSTERS[:1], *draw, f"ranker_training.seed={n}").labels) for n in range(9)
+    }
+    assert len(seeds) > 1
+
+
 def test_a_batch_holds_the_pieces_of_its_paragraphs_and_each_title_once() -> None:
     examples = label(CLUSTERS)
     batch = examples.batch(np.array([3, 0, 1]))

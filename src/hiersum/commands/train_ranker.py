@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import count, islice, takewhile
 from pathlib import Path
@@ -76,10 +76,11 @@ def train_ranker_on(
     config = with_network_of(model, config)
     tokenizer = tokenizer_of(model, config)
     settings = config.ranker_training
+    whole = replace(config, ranker_training=replace(settings, max_paragraphs=0))
     train_ranker(
         config,
         corpora.examples(model, config, limit=settings.max_clusters),
-        None if valid is None else valid.examples(model, config, limit=settings.max_valid_clusters),
+        None if valid is None else valid.examples(model, whole, limit=settings.max_valid_clusters),
         tokenizer,
         run=run or model / "ranker-run",
         out=model,

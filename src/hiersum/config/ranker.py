@@ -28,7 +28,7 @@ class RankerConfig:
 class RankerTrainingConfig:
     """How the trained ranker learns; widths, optimizer and dropout are the paper's.
 
-    `configs/ranker.toml` has what the bundled one learned with.
+    `configs/ranker.toml` has what learns fastest here.
     """
 
     width: int = 256
@@ -45,6 +45,8 @@ class RankerTrainingConfig:
     """What Adagrad's sums of squares start from."""
     max_clusters: int = 3_000
     """Clusters to learn from, the first of the corpus; 0: all."""
+    max_paragraphs: int = 0
+    """Paragraphs of a cluster to learn from, drawn at random; 0: all."""
     max_valid_clusters: int = 100
     """Clusters of which the validation loss is taken."""
     epochs: int = 1
@@ -63,7 +65,7 @@ class RankerTrainingConfig:
             require_at_least(f"ranker_training.{name}", getattr(self, name), 1)
         for name in ("log_every", "validate_every"):
             require_at_least(f"ranker_training.{name}", getattr(self, name), 1)
-        for name in ("max_clusters", "seed"):
+        for name in ("max_clusters", "max_paragraphs", "seed"):
             require_at_least(f"ranker_training.{name}", getattr(self, name), 0)
         require_within("ranker_training.dropout", self.dropout, 0, 0.999)
         require_within("ranker_training.initial_accumulator", self.initial_accumulator, 0, 1e9)

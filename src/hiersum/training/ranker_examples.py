@@ -7,6 +7,7 @@ paragraphs of all clusters stand in flat arrays, four bytes a piece, so that mil
 from __future__ import annotations
 
 import hashlib
+import random
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from itertools import chain
@@ -99,9 +100,9 @@ class RankerExamples:
 def label_clusters(
     clusters: Sequence[Cluster], tokenizer: Tokenizer, config: Config
 ) -> RankerExamples:
-    """Make examples of all paragraphs of clusters with summaries."""
+    """Make examples of the paragraphs of clusters with summaries, of some of them if so configured."""
     max_tokens = config.ranker_training.max_tokens
-    texts = [[p.text for p in read_unseen(cluster, config)] for cluster in clusters]
+    texts = [_drawn(cluster, config) for cluster in clusters]
     titles = encode([cluster.title for cluster in clusters], tokenizer, max_tokens)
     paragraphs = encode(list(chain.from_iterable(texts)), tokenizer, max_tokens)
     labels = [
@@ -123,6 +124,16 @@ def read_unseen(cluster: Cluster, config: Config) -> list[Paragraph]:
     documents = empty_clones(cluster, config).documents
     paragraphs = read_paragraphs(documents, config.data, keep_all=cluster.graph is not None)
     return [paragraph for paragraph in paragraphs if paragraph.text.strip()]
+
+
+def _drawn(cluster: Cluster, config: Config) -> list[str]:
+    """Return the texts to learn from: which ones is a matter of the cluster and the seed alone."""
+    texts = [paragraph.text for paragraph in read_unseen(cluster, config)]
+    limit = config.ranker_training.max_paragraphs
+    if not 0 < limit < len(texts):
+        return texts
+    draw = random.Random(f"{config.ranker_training.seed} {cluster.id} {cluster.title}")
+    return [texts[index] for index in sorted(draw.sample(range(len(texts)), limit))]
 
 
 def _starts(lengths: Sequence[int] | Ints) -> Ints:

@@ -89,8 +89,9 @@ def rates_table(record: dict[str, Any]) -> str:
         f"Two workers beside one: reading pages took {one['read pages']['cpu']} s of processor time with "
         f"one and {two['read pages']['cpu']} s with two, joining {one['join']['cpu']} and "
         f"{two['join']['cpu']} s; on the clock they were {faster['read pages']} and {faster['join']} "
-        f"times as fast (load {load['before']:.0f} to {load['after']:.0f}). The work takes seconds, of "
-        "which starting a second worker is a good part, so that no speed-up could be shown here.",
+        f"times as fast (load {load['before']:.0f} to {load['after']:.0f}). Reading the dump, "
+        f"{one['read the dump']['wall']} and {two['read the dump']['wall']} s, gains nothing here: it is "
+        "spread by chunks of the dump, and this one is a single chunk.",
         "",
         f"Memory: at most {memory['megabytes_small']:.0f} MB for {memory['articles'][0]:,} articles and "
         f"{memory['megabytes_large']:.0f} MB for {memory['articles'][1]:,}, the program, two workers "

@@ -91,7 +91,7 @@ def rates_table(record: dict[str, Any]) -> str:
         f"{two['join']['cpu']} s; on the clock they were {faster['read pages']} and {faster['join']} "
         f"times as fast (load {load['before']:.0f} to {load['after']:.0f}). Reading the dump, "
         f"{one['read the dump']['wall']} and {two['read the dump']['wall']} s, gains nothing here: it is "
-        "spread by chunks of the dump, and this one is a single chunk.",
+        "spread by chunks of 8 MB, and this dump is hardly more than one.",
         "",
         f"Memory: at most {memory['megabytes_small']:.0f} MB for {memory['articles'][0]:,} articles and "
         f"{memory['megabytes_large']:.0f} MB for {memory['articles'][1]:,}, the program, two workers "

@@ -29,10 +29,12 @@ for split in valid test; do
 done
 hiersum build articles "$wikilead"/train-*.parquet --supported --min-words 40 --max-words 120 --out clusters/supported-train
 
-hiersum train-ranker clusters/train --valid clusters/valid --model start --out ranker-run
+hiersum train-ranker clusters/train --valid clusters/valid --model start --out ranker-run \
+    --config "$here/../configs/ranker.toml"
 hiersum rank-eval clusters/test --model start
 
 for split in valid train; do
-    hiersum prepare clusters/supported-$split --model start --config "$config" --out prepared/$split
+    hiersum prepare clusters/supported-$split --model start --config "$config" --set ranker.kind=oracle \
+        --out prepared/$split
 done
 hiersum train "$config" --out run

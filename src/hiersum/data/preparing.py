@@ -14,7 +14,6 @@ from hiersum.data.records import BadRecords
 from hiersum.data.shards import TOKENIZER, Shard, write_shard
 from hiersum.errors import DataError, InputError
 from hiersum.ranking.choice import choose_ranker
-from hiersum.ranking.oracle import OracleRanker
 from hiersum.ranking.ranker import Ranker
 from hiersum.text.duplicates import is_clone
 from hiersum.text.paragraphs import split_document
@@ -128,6 +127,6 @@ def _tools(recipe: Recipe) -> tuple[InputForm, Callable[[Cluster], Ranker]]:
     tokenizer = Tokenizer.load(recipe.model / TOKENIZER, model.profile)
     form = InputForm.of(model, tokenizer, recipe.config)
     if recipe.config.ranker.kind == "oracle":
-        return form, lambda cluster: OracleRanker(cluster.summary or "")
+        return form, lambda cluster: choose_ranker("oracle", target=cluster.summary or "")
     ranker = choose_ranker(recipe.config.ranker.kind, recipe.model, tokenizer)
     return form, lambda _: ranker

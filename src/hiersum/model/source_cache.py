@@ -51,11 +51,6 @@ class HalfSourceBlock(SourceBlock):
     For so few queries two plain products beat the fused kernel.
     """
 
-    @classmethod
-    def of(cls, block: SourceBlock) -> HalfSourceBlock:
-        """Round a block."""
-        return cls(block.key_CHMK.bfloat16(), block.value_CHMK.bfloat16())
-
     def attend(self, query_CNHK: Tensor, scale: float) -> Tensor:
         """Return mixed_CNHK, as exact as the query's type can say it."""
         weights_CHNM = self._scores(query_CNHK, scale).softmax(-1)
@@ -74,13 +69,15 @@ def source_blocks(
     key_RHK: Tensor, value_RHK: Tensor, sources: Spans, *, half: bool = False
 ) -> list[SourceBlock]:
     """Group keys and values of flat rows by runs of equally long sources; in bfloat16 if `half`."""
+    kind = HalfSourceBlock if half else SourceBlock
+    if half:
+        key_RHK, value_RHK = key_RHK.bfloat16(), value_RHK.bfloat16()
     # (C, M, H, K) -> (C, H, M, K), each head's rows together in storage
     keys, values = (
         [block.transpose(1, 2).contiguous() for block in sources.blocks(rows)]
         for rows in (key_RHK, value_RHK)
     )
-    blocks = [SourceBlock(key, value) for key, value in zip(keys, values)]
-    return [HalfSourceBlock.of(block) for block in blocks] if half else blocks
+    return [kind(key, value) for key, value in zip(keys, values)]
 
 
 def keep_sources(blocks: Sequence[SourceBlock], clusters: Sequence[int]) -> list[SourceBlock]:

@@ -89,11 +89,12 @@ class RankerTrainer:
             vocab_size=tokenizer.size, width=self.config.width, max_tokens=self.config.max_tokens
         )
         self.network = RankerNetwork(self.shape, dropout=self.config.dropout)
-        start_weights(self.network, examples)
         self.optimizer = _optimizer(self.network, self.config)
-        self.best = _copy(self.network.state_dict())
+        self.best: dict[str, Tensor] = {}
         self.state = RankerState(examples=examples.fingerprint)
-        self._resume()
+        if not self._resume():
+            start_weights(self.network, examples)
+            self.best = _copy(self.network.state_dict())
 
     def run(self) -> None:
         """Train to the last batch.
@@ -200,11 +201,11 @@ class RankerTrainer:
         groups = {"network": self.network.state_dict(), "best": self.best, **memory}
         save_state(self.folder.root, self.state, groups)
 
-    def _resume(self) -> None:
-        """Take over the newest checkpoint, if there is one."""
+    def _resume(self) -> bool:
+        """Take over the newest checkpoint; say whether there is one."""
         found = newest_state(self.folder.root)
         if found is None:
-            return
+            return False
         state, groups = found
         if state.examples != self.state.examples:
             raise TrainingError(
@@ -217,6 +218,7 @@ class RankerTrainer:
                 key: groups[f"optimizer.{key}"][name] for key in _REMEMBERED[self.config.optimizer]
             } | {"step": torch.tensor(float(state.step))}
         self.best, self.state = groups["best"], state
+        return True
 
 
 def _optimizer(network: RankerNetwork, config: RankerTrainingConfig) -> torch.optim.Optimizer:

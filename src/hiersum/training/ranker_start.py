@@ -43,7 +43,7 @@ _SHORTEST_COUNT = 20
 """Tokens over which the quickest counter rises; each next one takes sqrt(2) times as many."""
 _MATCH_SCORE, _LENGTH_SCORE = 0.1, 0.3
 _SAMPLE = 50_000  # paragraphs in which pieces are counted
-_SCORED_SAMPLE = 4_000
+_SCORED_SAMPLE, _SCORED_AT_ONCE = 4_000, 256  # padded to the longest, all would take a gigabyte
 _MIN_SCALE, _MAX_SCALE = 0.05, 5.0
 
 
@@ -113,11 +113,14 @@ def _level(network: RankerNetwork, examples: RankerExamples) -> None:
     Labels are small, and from higher scores the first steps would push all weights down together until
     every unit is saturated.
     """
-    batch = examples.batch(np.arange(0, len(examples), 1 + len(examples) // _SCORED_SAMPLE))
+    chosen = np.arange(0, len(examples), 1 + len(examples) // _SCORED_SAMPLE)
+    parts = np.array_split(chosen, 1 + len(chosen) // _SCORED_AT_ONCE)
     was_training = network.training
-    logits = network.eval()(batch.titles, batch.paragraphs, batch.title_of)
+    network.eval()
+    batches = [examples.batch(part) for part in parts]
+    logits = torch.cat([network(b.titles, b.paragraphs, b.title_of) for b in batches])
     network.train(was_training)
-    scale, shift = _best_line(logits.double().numpy(), batch.labels.double().numpy())
+    scale, shift = _best_line(logits.double().numpy(), examples.labels[chosen].astype(np.float64))
     network.score.weight.mul_(scale)
     network.score.bias.mul_(scale).add_(shift)
 

@@ -33,3 +33,24 @@ def build(kind: str, **changes: object) -> Network:
         for parameter in network.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.2)
     return network.eval()
+
+
+class RandomNetwork:
+    """Log-probabilities from a seed, as a search asks for them: it would write anything."""
+
+    device = torch.device("cpu")
+
+    def __init__(self, vocab_size: int, seed: int = 0) -> None:
+        self.vocab_size = vocab_size
+        self.draw = torch.Generator().manual_seed(seed)
+
+    def start(self, memory: object, num_beams: int, with_attention: bool = False) -> object:
+        return self
+
+    def step(self, token_ids: torch.Tensor, state: object) -> torch.Tensor:
+        scores = torch.randn(*token_ids.shape, self.vocab_size, generator=self.draw)
+        return (3 * scores).log_softmax(-1)
+
+    def select(self, parents: torch.Tensor) -> None: ...
+
+    def keep(self, clusters: list[int]) -> None: ...

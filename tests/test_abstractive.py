@@ -26,7 +26,7 @@ from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.support import Evidence
 from hiersum.text.tokenizer import Tokenizer, train_tokenizer
-from hiersum.text.words import count_words
+from hiersum.text.words import count_words, split_words
 from hiersum.types import Example
 
 SMALL = {
@@ -160,6 +160,27 @@ def test_grounded_summaries_have_only_names_and_numbers_of_their_sources(tmp_pat
     assert not found[1]
 
 
+def test_a_summary_follows_its_sources_and_repeats_nothing(tmp_path: Path) -> None:
+    """Random weights write pieces in any order, again and again, unless they are told otherwise."""
+    system = AbstractiveSystem.load(make_folder("t5 ht", tmp_path))
+    config = load_config(None, ["decoding.max_length=60", "decoding.min_length=50"])
+    cluster = Cluster("Bridge", tuple(Document(text) for text in bridge_texts()))
+    example, _ = build_example(cluster, system.input_form(config), SimilarityRanker(), config)
+
+    def triples(**rules: float) -> tuple[list[tuple[str, ...]], list[tuple[int, ...]]]:
+        (text,) = system.write_texts([example], replace(config.decoding, **rules))
+        words, ids = split_words(text), system.tokenizer.encode(text)
+        return list(zip(words, words[1:], words[2:])), list(zip(ids, ids[1:], ids[2:]))
+
+    sources = {t for ids in example.paragraph_ids for t in zip(ids, ids[1:], ids[2:])}
+    free_words, free_pieces = triples()
+    assert len(set(free_words)) < len(free_words)
+    assert not sources.intersection(free_pieces)
+    bound_words, bound_pieces = triples(no_repeat_words=3, copy_weight=20)
+    assert len(set(bound_words)) == len(bound_words)
+    assert len(sources.intersection(bound_pieces)) > len(bound_pieces) / 2
+
+
 def _inner_words(sentence: str) -> str:
     """Leave out the word whose capital begins a sentence, and a last one that may be cut off."""
     return " ".join(re.sub(r"[.!?] \S+", ".", sentence).split()[1:-1])
@@ -206,6 +227,20 @@ def test_without_a_model_that_loads_sentences_are_extracted_and_one_sentence_say
     assert "the bundled model cannot be loaded, so that sentences are only extracted" in caplog.text
     monkeypatch.setattr("hiersum.bundled.FOLDER", tmp_path / "nothing")
     assert Summarizer.from_pretrained().systems == ["lexrank", "lead"]
+
+
+def test_a_summary_of_chosen_sentences_does_not_wait_for_the_bundled_model(
+    tmp_path: Path, monkeypatch, caplog
+) -> None:
+    """A model that would not even load is never looked at; one that is named is, for its ranker."""
+    folder = make_folder("paper ht", tmp_path)
+    (folder / "model.safetensors").write_bytes(b"cut off")
+    monkeypatch.delenv("HIERSUM_MODEL")
+    monkeypatch.setattr("hiersum.bundled.FOLDER", folder)
+    assert Summarizer.from_pretrained(system="lexrank").systems == ["lexrank", "lead"]
+    assert not caplog.text
+    with pytest.raises(CheckpointError):
+        Summarizer.from_pretrained(folder, system="lexrank")
 
 
 def test_the_environment_may_name_another_model_or_none(tmp_path: Path, monkeypatch) -> None:

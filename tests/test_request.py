@@ -7,6 +7,7 @@ import pytest
 from hiersum import Summarizer, load_config
 from hiersum.errors import ConfigError, InputError
 from hiersum.request import Request, check_length
+from hiersum.types import SummarySentence
 
 
 def test_what_is_not_asked_is_the_summarizers_default() -> None:
@@ -34,6 +35,12 @@ def test_a_focus_is_found_by_its_stems() -> None:
     request = Request("ferries", 10, "lead")
     assert request.finds_focus_in(["Dogs bake.", "The ferry sank."])
     assert not request.finds_focus_in(["Dogs bake."])
+
+
+def test_a_sentence_that_is_too_long_by_itself_is_cut_and_marked() -> None:
+    short, long = SummarySentence("One two three."), SummarySentence("One two, three four.")
+    kept = [sentence.text for sentence in Request("", 3, "lead").cut([short, long])]
+    assert kept == ["One two three.", "One two, three \u2026"]
 
 
 def test_a_title_of_the_greatest_length_is_allowed() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,9 +14,11 @@ from hiersum.config import Config, ModelConfig, SearchConfig
 from hiersum.data.batches import collate
 from hiersum.data.example import TITLE_PLACE, InputForm
 from hiersum.decoding.beam import Hypothesis, beam_search
-from hiersum.decoding.constraints import Counted
+from hiersum.decoding.constraints import Constraint, Counted
+from hiersum.decoding.copying import FollowSources
 from hiersum.decoding.grounding import GroundedWords, Spelling, guarded_words
 from hiersum.decoding.preparation import prepare
+from hiersum.decoding.repetition import NoRepeatedWords
 from hiersum.errors import CheckpointError
 from hiersum.model.checkpoint import TOKENIZER, fetch, from_pretrained
 from hiersum.model.network import EncoderDecoder, Network
@@ -24,7 +26,7 @@ from hiersum.text.penn import from_penn, learn_casing, to_penn
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.support import Evidence
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.text.words import count_words
+from hiersum.text.words import FUNCTION_WORDS, count_words, split_words
 from hiersum.types import Attention, Example, Progress
 
 _TOKENS_PER_WORD = 2  # room for a summary of the wanted words, however its words are split
@@ -175,7 +177,7 @@ class AbstractiveSystem:
             ],
             constraints=[
                 Counted(lambda done: watch(Progress("writing", done, search.max_length))),
-                *([self._grounding(examples, sources)] if search.grounded else []),
+                *self._rules(examples, sources, search),
             ],
             paragraph_lengths=batch.paragraph_lengths if with_attention else None,
             rerank=self._support(examples, sources, search) if search.support_weight else None,
@@ -188,6 +190,21 @@ class AbstractiveSystem:
         if sources is None:
             sources = [[self.tokenizer.decode(ids) for ids in e.paragraph_ids] for e in examples]
         return [[example.title, *texts] for example, texts in zip(examples, sources)]
+
+    def _rules(
+        self,
+        examples: Sequence[Example],
+        sources: Sequence[Sequence[str]] | None,
+        search: SearchConfig,
+    ) -> Iterator[Constraint]:
+        """Yield what binds summaries to their sources and keeps them from repeating themselves."""
+        if search.copy_weight:  # of whole distributions: before tokens are barred
+            yield FollowSources(search.copy_weight, [e.paragraph_ids for e in examples])
+        if search.no_repeat_words:
+            pieces = self._spelling.pieces
+            yield NoRepeatedWords(search.no_repeat_words, pieces, split_words, FUNCTION_WORDS)
+        if search.grounded:
+            yield self._grounding(examples, sources)
 
     def _grounding(
         self, examples: Sequence[Example], sources: Sequence[Sequence[str]] | None

@@ -27,7 +27,7 @@ from hiersum.text.encodings import clean_text
 from hiersum.text.languages import check_language
 from hiersum.text.paragraphs import PlacedTexts, read_paragraphs
 from hiersum.text.readable import choose_documents, find_passed_over, nothing_to_read
-from hiersum.text.words import count_words, cut_words
+from hiersum.text.words import count_words
 from hiersum.types import (
     Attention,
     Cluster,
@@ -98,7 +98,11 @@ class Summarizer:
 
     @classmethod
     def from_pretrained(
-        cls, name_or_dir: str | Path | None = None, *, config: Config | None = None
+        cls,
+        name_or_dir: str | Path | None = None,
+        *,
+        config: Config | None = None,
+        system: str | None = None,
     ) -> Summarizer:
         """Return a summarizer with a model: the bundled one if none is named.
 
@@ -108,6 +112,8 @@ class Summarizer:
         Args:
             name_or_dir: a model folder, or a name on the Hugging Face hub; else HIERSUM_MODEL's.
             config: settings; those that the model recommends if None.
+            system: if it is known already; `lexrank` and `lead` do not need the bundled model, and
+                then it is not loaded.
 
         Raises:
             CheckpointError: the named model, or a trained ranker in its folder, cannot be loaded.
@@ -115,7 +121,7 @@ class Summarizer:
         if name_or_dir := name_or_dir or chosen_model():
             return cls._with_model(name_or_dir, config)
         folder = bundled_model()
-        if folder is None:
+        if folder is None or system in SYSTEMS:
             return cls(config=config)
         try:
             return cls._with_model(folder, config)
@@ -324,7 +330,7 @@ class Summarizer:
         documents = reading.cluster.documents
         passed_over = find_passed_over(documents, reading.paragraphs, reading.left_out)
         start = time.perf_counter()
-        within = _within(sentences, request.max_words)
+        within = request.cut(sentences)
         checked = check_facts(within, reading.cluster, reading.paragraphs)
         kept = [s for s in checked if s.is_supported or not request.strict]
         attention: Attention = ()
@@ -389,11 +395,3 @@ class Summarizer:
 def _tell_all(watch: Watch, numbers: Sequence[int], progress: Progress) -> None:
     for number in numbers:
         watch(number, progress)
-
-
-def _within(sentences: Iterable[SummarySentence], max_words: int) -> Iterator[SummarySentence]:
-    """Cut a summary whose one sentence is already too long, and mark the cut."""
-    for sentence in sentences:
-        if count_words(sentence.text) > max_words:
-            sentence = replace(sentence, text=cut_words(sentence.text, max_words) + " \u2026")
-        yield sentence

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text
-from hiersum.text.words import split_stems
+from hiersum.text.words import count_words, cut_words, split_stems
+from hiersum.types import SummarySentence
 
 NEURAL_SYSTEMS = ("ht", "ft", "tdmca")
 _MAX_TITLE_CHARACTERS = 1_000
@@ -75,6 +76,14 @@ class Request:
         """Does any text have a word of the focus?"""
         stems = set(split_stems(self.focus))
         return any(not stems.isdisjoint(split_stems(text)) for text in texts)
+
+    def cut(self, sentences: Iterable[SummarySentence]) -> Iterator[SummarySentence]:
+        """Cut a sentence that is too long all by itself, and mark the cut."""
+        for sentence in sentences:
+            if count_words(sentence.text) > self.max_words:
+                text = cut_words(sentence.text, self.max_words)
+                sentence = replace(sentence, text=f"{text} \u2026")
+            yield sentence
 
 
 def check_length(name: str, value: str) -> None:

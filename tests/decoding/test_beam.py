@@ -305,6 +305,8 @@ def test_all_tensors_are_made_where_the_network_is(
         ({"max_length": 0}, "decoding.max_length must be at least 1, got 0"),
         ({"min_length": -1}, "decoding.min_length must be at least 0, got -1"),
         ({"no_repeat_ngram": -1}, "decoding.no_repeat_ngram must be at least 0, got -1"),
+        ({"no_repeat_words": -1}, "decoding.no_repeat_words must be at least 0, got -1"),
+        ({"copy_weight": -1.0}, "decoding.copy_weight must be .*, got -1"),
         ({"min_length": 9, "max_length": 9}, r"decoding.min_length \(9\) must be less than"),
         ({"length_penalty": float("nan")}, "decoding.length_penalty must be a finite number"),
         ({"length_penalty": float("inf")}, "decoding.length_penalty must be a finite number"),

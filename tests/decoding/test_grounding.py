@@ -7,6 +7,7 @@ import re
 
 import pytest
 import torch
+from networks import RandomNetwork
 
 from hiersum.config import SearchConfig
 from hiersum.decoding.beam import beam_search
@@ -79,24 +80,6 @@ def test_the_capital_that_begins_a_sentence_is_free(before: str) -> None:
     assert {"s", "▁was"} <= allowed(f"{before} ▁He")
 
 
-class RandomNetwork:
-    """Log-probabilities from a seed: it would write anything."""
-
-    device = torch.device("cpu")
-
-    def start(self, memory: object, num_beams: int, with_attention: bool = False) -> object:
-        self.draw = torch.Generator().manual_seed(0)
-        return self
-
-    def step(self, token_ids_BN: torch.Tensor, state: object) -> torch.Tensor:
-        scores = torch.randn(*token_ids_BN.shape, len(PIECES), generator=self.draw)
-        return (3 * scores).log_softmax(-1)
-
-    def select(self, parents_BN: torch.Tensor) -> None: ...
-
-    def keep(self, clusters: list[int]) -> None: ...
-
-
 def test_every_guarded_word_of_every_hypothesis_stands_in_its_own_clusters_source() -> None:
     """Twenty clusters that end at different steps, each with words of its own."""
     random.seed(0)
@@ -104,7 +87,7 @@ def test_every_guarded_word_of_every_hypothesis_stands_in_its_own_clusters_sourc
     sources = [" ".join(random.sample(words, 3)) for _ in range(20)]
     rule = GroundedWords(Spelling(PIECES, END), [guarded_words([s]) for s in sources])
     found = beam_search(
-        RandomNetwork(), None, SearchConfig(beam_size=3, max_length=30), num_clusters=20,
+        RandomNetwork(len(PIECES)), None, SearchConfig(beam_size=3, max_length=30), num_clusters=20,
         begin_id=0, end_id=END, num_best=3, forbidden=[0], constraints=[rule],
     )  # fmt: skip
     num_guarded = 0

@@ -51,7 +51,7 @@ def summarize_to_file(
     """
     bad = BadRecords(skip=True)
     clusters = read_corpus(source, kind, bad=bad, config=config.data)
-    summarizer = Summarizer.from_pretrained(model, config=config)
+    summarizer = Summarizer.from_pretrained(model, config=config, system=options.get("system"))
     plan = _plan(source, kind, config, summarizer, options)
     with PartialResults.open(target, plan) as results:
         if engine is None:
@@ -126,7 +126,8 @@ def summarize_window(window: Window, *, desk: Desk) -> list[Outcome]:
 
 @lru_cache(maxsize=1)
 def _summarizer(desk: Desk) -> Summarizer:
-    return Summarizer.from_pretrained(desk.model, config=desk.config)
+    system = dict(desk.options).get("system")
+    return Summarizer.from_pretrained(desk.model, config=desk.config, system=system)
 
 
 def _summarize_windows(

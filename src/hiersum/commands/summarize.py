@@ -38,7 +38,7 @@ def summarize_files(
     """Summarise documents as one cluster, or each cluster of cluster files."""
     if not files:
         raise InputError("nothing to summarise; give files or folders, - for stdin, or --input")
-    summarizer = Summarizer.from_pretrained(model, config=config)
+    summarizer = Summarizer.from_pretrained(model, config=config, system=options.get("system"))
     cluster_files = [Path(path) for path in files if kind_of(Path(path)) in CLUSTER_SUFFIXES]
     if not cluster_files:
         if kind != "auto":
@@ -138,7 +138,7 @@ def summarize_corpus(
     clusters = counted(
         read_corpus(source, kind, bad=bad, config=config.data), source, "summarising"
     )
-    summarizer = Summarizer.from_pretrained(model, config=config)
+    summarizer = Summarizer.from_pretrained(model, config=config, system=options.get("system"))
     number = 0
     with nullcontext() if target is None else target.open("wb") as file:  # a device or a pipe
         summaries = _summaries(summarizer, clusters, source, bad, **options)

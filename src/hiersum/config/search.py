@@ -26,8 +26,12 @@ class SearchConfig:
     """Tokens after which it must, the end token counted."""
     no_repeat_ngram: int = 0
     """No sequence of this many tokens twice; 0 allows all."""
+    no_repeat_words: int = 0
+    """No sequence of this many words twice, whatever their capitals and marks; 0 allows all."""
     grounded: bool = False
     """Names and numbers are written only as the sources have them."""
+    copy_weight: float = 0.0
+    """How much more probable, as a log-ratio, tokens are that follow the last two in a source."""
     support_weight: float = 0.0
     """What full support by the sources adds to a hypothesis's score when the best is chosen."""
     batch_tokens: int = 16_000
@@ -44,7 +48,7 @@ class SearchConfig:
     def __post_init__(self) -> None:
         for name in ("max_words", "beam_size", "max_length", "batch_tokens"):
             require_at_least(f"decoding.{name}", getattr(self, name), 1)
-        for name in ("min_length", "no_repeat_ngram"):
+        for name in ("min_length", "no_repeat_ngram", "no_repeat_words"):
             require_at_least(f"decoding.{name}", getattr(self, name), 0)
         if self.min_length >= self.max_length:
             raise ConfigError(
@@ -55,4 +59,5 @@ class SearchConfig:
             raise ConfigError(
                 f"decoding.length_penalty must be a finite number, got {self.length_penalty}"
             )
-        require_within("decoding.support_weight", self.support_weight, 0, 100)
+        for name in ("copy_weight", "support_weight"):
+            require_within(f"decoding.{name}", getattr(self, name), 0, 100)

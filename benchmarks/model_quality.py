@@ -4,8 +4,10 @@
 
 CLUSTERS is a corpus with targets, such as `hiersum build articles test.parquet` writes. Lead, LexRank
 and the paragraphs most like the title are cut to the length of the model's summary, cluster by
-cluster, and to the length of the target besides. Names and numbers are looked for in the paragraphs
-that the model read and in the title; those that stand in no source at all are counted apart.
+cluster, and to the length of the target besides. Leads say much that stands nowhere below them: what
+the article's own body supports of a lead whose first sentence it supports is a target of its own. Names
+and numbers are looked for in the paragraphs that the model read and in the title; those that stand in
+no source at all are counted apart.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ import numpy as np
 from measure import write_results
 
 from hiersum import Cluster, Summarizer, Summary, load_config
+from hiersum.building.articles import Article
+from hiersum.building.targets import TargetRules, choose_target
 from hiersum.bundled import recommended_settings
 from hiersum.config import Config, EvaluationConfig
 from hiersum.data.corpora import read_corpus
@@ -36,6 +40,8 @@ from hiersum.text.words import count_words, cut_words, split_words
 
 EVALUATION = EvaluationConfig(preset="paper")
 PRESET = PRESETS["paper"]
+MIN_SUPPORTED = 40
+"""Words of a target's supported part, as in training."""
 
 
 def read(path: Path, config: Config, limit: int) -> list[Cluster]:
@@ -59,6 +65,13 @@ def baselines(clusters: Sequence[Cluster], lengths: Sequence[int]) -> dict[str, 
             texts[system].append(cut_words(summary.text, words))
         texts["similar paragraphs"].append(cut_words(similar_paragraphs(summary), words))
     return texts
+
+
+def supported_target(cluster: Cluster) -> str:
+    """Return what the first document, the article's own body, supports of the target; may be empty."""
+    paragraphs = tuple(cluster.documents[0].text.split("\n"))
+    article = Article(cluster.id, cluster.title, cluster.summary or "", paragraphs)
+    return choose_target(article, TargetRules(supported=True, min_words=MIN_SUPPORTED)).text
 
 
 def rouge_rows(
@@ -158,6 +171,9 @@ def main() -> None:
         options.texts.write_text("\n".join(lines))
     lengths = [max(1, count_words(text)) for text in texts]
     target_lengths = [max(1, count_words(target)) for target in targets]
+    as_long = baselines(clusters, lengths)
+    supported = [(n, text) for n, text in enumerate(map(supported_target, clusters)) if text]
+    chosen = [n for n, _ in supported]
     write_results(
         options.name,
         {
@@ -165,7 +181,13 @@ def main() -> None:
             "clusters": f"{len(clusters)} of {options.clusters.name}",
             "settings": {"data": asdict(config.data), "decoding": asdict(config.decoding)},
             "ranker": config.ranker.kind,
-            "cut to the model's length": rouge_rows(texts, baselines(clusters, lengths), targets),
+            "cut to the model's length": rouge_rows(texts, as_long, targets),
+            "supported targets": len(supported),
+            "supported targets, cut to the model's length": rouge_rows(
+                [texts[n] for n in chosen],
+                {name: [of[n] for n in chosen] for name, of in as_long.items()},
+                [text for _, text in supported],
+            ),
             "cut to the target's length": rouge_rows(
                 texts, baselines(clusters, target_lengths), targets
             ),

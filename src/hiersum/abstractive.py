@@ -187,9 +187,11 @@ class AbstractiveSystem:
     def _source_texts(
         self, examples: Sequence[Example], sources: Sequence[Sequence[str]] | None
     ) -> list[list[str]]:
+        """Return the title and paragraphs of each example, written as the network writes."""
         if sources is None:
             sources = [[self.tokenizer.decode(ids) for ids in e.paragraph_ids] for e in examples]
-        return [[example.title, *texts] for example, texts in zip(examples, sources)]
+        form = to_penn if self.tokenizer.profile.is_penn else str
+        return [[*map(form, (e.title, *texts))] for e, texts in zip(examples, sources)]
 
     def _rules(
         self,
@@ -198,21 +200,15 @@ class AbstractiveSystem:
         search: SearchConfig,
     ) -> Iterator[Constraint]:
         """Yield what binds summaries to their sources and keeps them from repeating themselves."""
+        texts = self._source_texts(examples, sources)
         if search.copy_weight:  # of whole distributions: before tokens are barred
-            yield FollowSources(search.copy_weight, [e.paragraph_ids for e in examples])
+            tokens = map(self.tokenizer.encode_many, texts)
+            yield FollowSources(search.copy_weight, tokens)
         if search.no_repeat_words:
             pieces = self._spelling.pieces
             yield NoRepeatedWords(search.no_repeat_words, pieces, split_words, FUNCTION_WORDS)
         if search.grounded:
-            yield self._grounding(examples, sources)
-
-    def _grounding(
-        self, examples: Sequence[Example], sources: Sequence[Sequence[str]] | None
-    ) -> GroundedWords:
-        form = to_penn if self.tokenizer.profile.is_penn else str
-        texts = self._source_texts(examples, sources)
-        words = [guarded_words(map(form, of_cluster)) for of_cluster in texts]
-        return GroundedWords(self._spelling, words)
+            yield GroundedWords(self._spelling, [*map(guarded_words, texts)])
 
     def _support(
         self,

@@ -174,9 +174,12 @@ def test_embeddings_are_one_tensor_unless_kept_apart(tiny) -> None:
     assert apart.output.weight is not None
 
 
-def test_scaled_embeddings_belong_to_the_released_code(tiny) -> None:
-    assert tiny(profile="paper").source_words.scale == 1
-    assert tiny(profile="hiersumm").source_words.scale == math.sqrt(16)
+@pytest.mark.parametrize("profile", ["paper", "hiersumm"])
+def test_a_new_networks_words_are_as_large_as_its_positions(profile: str) -> None:
+    """Else it learns for long how frequent words are, and nothing else (EXPERIMENTS.md)."""
+    words = build_network(ModelConfig(vocab_size=500, profile=profile)).source_words
+    assert words.scale == math.sqrt(256)
+    assert 0.9 < words(torch.arange(500)).std() < 1.1
 
 
 @pytest.mark.parametrize("profile", ["paper", "hiersumm", "t5"])

@@ -141,7 +141,11 @@ class HeadLinear(nn.Module):
 
 
 def initialize(module: nn.Module) -> None:
-    """Draw matrices Xavier-uniformly (per head where there are heads); biases 0, norms 1."""
+    """Draw matrices Xavier-uniformly (per head where there are heads); biases 0, norms 1.
+
+    Words that are scaled by sqrt(width) are drawn so that their variance is 1 after it: as a matrix of
+    thousands of rows they would begin far smaller than the positions that are added to them.
+    """
     for name, parameter in module.named_parameters():
         if parameter.dim() == 3:
             for matrix in parameter:
@@ -150,6 +154,9 @@ def initialize(module: nn.Module) -> None:
             nn.init.xavier_uniform_(parameter)
         elif name.endswith("bias"):
             nn.init.zeros_(parameter)
+    for part in module.modules():
+        if isinstance(part, WordEmbedding) and part.scale != 1:
+            nn.init.normal_(part.weight, std=1 / part.scale)
 
 
 class WordEmbedding(nn.Embedding):

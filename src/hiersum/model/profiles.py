@@ -35,7 +35,9 @@ class Profile:
 PROFILES: Mapping[str, Profile] = {
     "paper": Profile(
         pre_norm=False,
-        scaled_embeddings=False,
+        # The paper's equations have no factor, but words are the output's too: as small as these begin,
+        # they would vanish beside positions, and for long only their frequencies would be learned.
+        scaled_embeddings=True,
         rank_first=True,
         pooled_projection=True,
         shared_projections=False,

@@ -1,0 +1,42 @@
+"""Put a trained network and a trained ranker together as the model that comes with the package.
+
+    python recipes/bundle.py RUN/model RANKER src/hiersum/pretrained
+
+RANKER is a folder with `ranker.json` and `ranker.safetensors`. Weights are stored as integers of eight
+bits with a scale per row. The card and `settings.toml` are written by hand and stay as they are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+
+from hiersum.model.checkpoint import CARD, TOKENIZER, from_pretrained, save_pretrained
+from hiersum.ranking.neural import NeuralRanker
+from hiersum.text.tokenizer import Tokenizer
+
+RANKER_FILES = ("ranker.json", "ranker.safetensors")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("model", type=Path)
+    parser.add_argument("ranker", type=Path)
+    parser.add_argument("out", type=Path)
+    options = parser.parse_args()
+    card = options.out / CARD
+    save_pretrained(
+        from_pretrained(options.model),
+        options.out,
+        storage="int8",
+        tokenizer=options.model / TOKENIZER,
+        card=card.read_text() if card.exists() else None,
+    )
+    for name in RANKER_FILES:
+        shutil.copyfile(options.ranker / name, options.out / name)
+    NeuralRanker.load(options.out, Tokenizer.load(options.out / TOKENIZER, "t5"))  # they fit
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""What comes with the package loads, fits together and does what it is there for."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import combinations
+from statistics import fmean
+
+import pytest
+from support import REPOSITORY
+
+from hiersum.bundled import FOLDER
+from hiersum.config import Config
+from hiersum.ranking.neural import NeuralRanker
+from hiersum.text.documents import read_documents
+from hiersum.text.paragraphs import read_paragraphs
+from hiersum.text.tokenizer import Tokenizer
+
+EXAMPLES = {
+    "harbour-bridge": "Harbour bridge",
+    "car-free-centre": "Car-free centre of Lowmoor",
+    "queue-outage": "Outage of the order queue",
+}
+MAX_FILE = 95_000_000
+
+
+@pytest.fixture(scope="module")
+def ranker() -> NeuralRanker:
+    return NeuralRanker.load(FOLDER, Tokenizer.load(FOLDER / "tokenizer.model", "t5"))
+
+
+@pytest.mark.parametrize(("one", "other"), list(combinations(EXAMPLES, 2)))
+def test_the_bundled_ranker_tells_what_a_title_is_about(
+    one: str, other: str, ranker: NeuralRanker
+) -> None:
+    """Each of two titles does more for the paragraphs of its own folder; neither was learned.
+
+    Sums of both, because a title by itself, like a length, raises or lowers all scores alike.
+    """
+
+    def mean_log_score(title_of: str, folder: str) -> float:
+        documents, _ = read_documents([REPOSITORY / "examples" / folder], Config().data)
+        scores = ranker.scores(EXAMPLES[title_of], read_paragraphs(documents, Config().data))
+        return fmean(math.log(score) for score in scores)
+
+    own = mean_log_score(one, one) + mean_log_score(other, other)
+    assert own > mean_log_score(one, other) + mean_log_score(other, one)
+
+
+def test_the_card_and_the_weights_say_what_was_learned_from() -> None:
+    card = (FOLDER / "README.md").read_text()
+    notes = json.loads((FOLDER / "ranker.json").read_text())["notes"]
+    assert f"{notes['trained_paragraphs']:,} paragraphs" in card
+    assert "Apache-2.0" in card
+
+
+def test_no_file_is_too_large_to_be_kept_in_a_repository() -> None:
+    assert all(path.stat().st_size < MAX_FILE for path in FOLDER.rglob("*") if path.is_file())

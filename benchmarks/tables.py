@@ -29,7 +29,7 @@ SYSTEMS = {
     "lead (paper)": "Lead, as the paper defines it (with the title)",
     "lexrank (paper)": "LexRank over paragraphs, as the paper defines it",
     "lead (reader)": "`--system lead`: whole sentences",
-    "lexrank (reader)": "`--system lexrank`, the default: whole sentences",
+    "lexrank (reader)": "`--system lexrank`: whole sentences",
 }
 
 
@@ -46,13 +46,8 @@ def quality_table() -> str:
     names = [f"{text} ({record['clusters'][group]:,})" for group, text in groups.items()]
     lines = [f"| R-1 / R-2 / R-L | {' | '.join(names)} |", "|---|---|---|"]
     for key, title in SYSTEMS.items():
-        cells = []
-        for group in groups:
-            scores = [record[key][group][metric] for metric in ("rouge1", "rouge2", "rougeL")]
-            means = " / ".join(f"{score['mean']:.1f}" for score in scores)
-            margin = max(max(s["high"] - s["mean"], s["mean"] - s["low"]) for s in scores)
-            cells.append(f"{means} (± {margin:.1f})")
-        lines.append(f"| {title} | {' | '.join(cells)} |")
+        cells = " | ".join(_triple(record[key][group]) for group in groups)
+        lines.append(f"| {title} | {cells} |")
     return "\n".join(lines)
 
 
@@ -327,6 +322,54 @@ def ranking_table() -> str:
     return "\n".join(lines)
 
 
+def model_table() -> str:
+    if not any(RESULTS.glob("model_quality_*.json")):
+        return "*Not measured yet.*"
+    record = latest("model_quality")
+    whole = record["cut to the model's length"]
+    supported = record["supported targets, cut to the model's length"]
+    names = {
+        "model": "the bundled model (`ht`)",
+        "lead": "Lead",
+        "lexrank": "LexRank",
+        "similar paragraphs": "paragraphs most like the title",
+    }
+    num_clusters = record["clusters"].split()[0]
+    lines = [
+        f"| R-1 / R-2 / R-L | whole leads ({num_clusters}) "
+        f"| their supported part ({record['supported targets']}) |",
+        "|---|---|---|",
+    ]
+    for name, title in names.items():
+        lines.append(f"| {title} | {_triple(whole[name])} | {_triple(supported[name])} |")
+    for name in list(names)[1:]:
+        key = f"model - {name}"
+        lines.append(f"| *model minus {name}* | {_triple(whole[key])} | {_triple(supported[key])} |")
+    faithful, shape = record["faithfulness, %"], record["shape"]
+    lines += [
+        "",
+        f"Of the names in its summaries {with_interval(faithful['names in what was read'])} % stand in what "
+        f"it read or in the title, of the numbers and dates "
+        f"{with_interval(faithful['numbers in what was read'])} %. {shape['words']} words on average (one in "
+        f"ten has less than {shape['words, 10th to 90th percentile'][0]}, one in ten more than "
+        f"{shape['words, 10th to 90th percentile'][1]}); "
+        f"{shape['share with a repeated trigram']:.1%} repeat a sequence of three words, "
+        f"{shape['share that ends in a full sentence']:.1%} end in a full sentence. "
+        f"{record['seconds a cluster']} s a summary.",
+        "",
+        f"`{record['signature']}`",
+    ]
+    return "\n".join(lines)
+
+
+def _triple(scores: dict[str, dict[str, float]]) -> str:
+    """Return the means of ROUGE-1, 2 and L, and the widest side of their intervals."""
+    chosen = [scores[metric] for metric in ("rouge1", "rouge2", "rougeL")]
+    margin = max(max(s["high"] - s["mean"], s["mean"] - s["low"]) for s in chosen)
+    means = " / ".join(f"{s['mean']:.1f}" for s in chosen)
+    return f"{means} (± {margin:.1f})"
+
+
 def with_interval(score: dict[str, float]) -> str:
     return f"{score['mean']:.2f} ({score['low']:.2f} to {score['high']:.2f})"
 
@@ -395,7 +438,7 @@ def false_alarms_table() -> str:
 
 
 PAGES = {
-    "README.md": {"quality": quality_table, "speed": speed_table},
+    "README.md": {"model": model_table, "quality": quality_table, "speed": speed_table},
     "docs/configuration.md": {"settings": settings_table},
     "docs/evaluation.md": {"rouge": rouge_text},
     "docs/reproducing.md": {"experiment": experiment_table},

@@ -29,13 +29,14 @@ SYSTEMS = {
     "lead (paper)": "Lead, as the paper defines it (with the title)",
     "lexrank (paper)": "LexRank over paragraphs, as the paper defines it",
     "lead (reader)": "`--system lead`: whole sentences",
-    "lexrank (reader)": "`--system lexrank`: whole sentences",
+    "lexrank (reader)": "`--system lexrank`, the default: whole sentences",
 }
 
 
 def latest(what: str) -> dict[str, Any]:
     """Return the newest result of a benchmark."""
-    path = max(RESULTS.glob(f"{what}_*.json"), key=lambda path: path.name.rsplit("_", 1)[1])
+    found = [path for path in RESULTS.glob("*.json") if path.stem.rsplit("_", 2)[0] == what]
+    path = max(found, key=lambda path: path.name.rsplit("_", 1)[1])
     record: dict[str, Any] = json.loads(path.read_text())
     return record
 
@@ -285,8 +286,6 @@ def preparing_table() -> str:
 
 
 def ranking_table() -> str:
-    if not any(RESULTS.glob("ranker_quality_*.json")):
-        return "*Not measured yet: no trained ranker is bundled so far.*"
     quality, speed = latest("ranker_quality"), latest("ranker")
     names = {
         "similarity": "tf-idf similarity",
@@ -318,46 +317,6 @@ def ranking_table() -> str:
         f"{speed['times_faster_than_torch_packed']} times as many as over packed ones; its matrix "
         f"products run at {speed['share_of_peak']:.0%} of the rate of one large product. Ranking 300 "
         f"paragraphs takes {speed['seconds_to_rank_300_paragraphs']} s.",
-    ]
-    return "\n".join(lines)
-
-
-def model_table() -> str:
-    if not any(RESULTS.glob("model_quality_*.json")):
-        return "*Not measured yet.*"
-    record = latest("model_quality")
-    whole = record["cut to the model's length"]
-    supported = record["supported targets, cut to the model's length"]
-    names = {
-        "model": "the bundled model (`ht`)",
-        "lead": "Lead",
-        "lexrank": "LexRank",
-        "similar paragraphs": "paragraphs most like the title",
-    }
-    num_clusters = record["clusters"].split()[0]
-    lines = [
-        f"| R-1 / R-2 / R-L | whole leads ({num_clusters}) "
-        f"| their supported part ({record['supported targets']}) |",
-        "|---|---|---|",
-    ]
-    for name, title in names.items():
-        lines.append(f"| {title} | {_triple(whole[name])} | {_triple(supported[name])} |")
-    for name in list(names)[1:]:
-        key = f"model - {name}"
-        lines.append(f"| *model minus {name}* | {_triple(whole[key])} | {_triple(supported[key])} |")
-    faithful, shape = record["faithfulness, %"], record["shape"]
-    lines += [
-        "",
-        f"Of the names in its summaries {with_interval(faithful['names in what was read'])} % stand in what "
-        f"it read or in the title, of the numbers and dates "
-        f"{with_interval(faithful['numbers in what was read'])} %. {shape['words']} words on average (one in "
-        f"ten has less than {shape['words, 10th to 90th percentile'][0]}, one in ten more than "
-        f"{shape['words, 10th to 90th percentile'][1]}); "
-        f"{shape['share with a repeated trigram']:.1%} repeat a sequence of three words, "
-        f"{shape['share that ends in a full sentence']:.1%} end in a full sentence. "
-        f"{record['seconds a cluster']} s a summary.",
-        "",
-        f"`{record['signature']}`",
     ]
     return "\n".join(lines)
 
@@ -438,7 +397,7 @@ def false_alarms_table() -> str:
 
 
 PAGES = {
-    "README.md": {"model": model_table, "quality": quality_table, "speed": speed_table},
+    "README.md": {"quality": quality_table, "speed": speed_table},
     "docs/configuration.md": {"settings": settings_table},
     "docs/evaluation.md": {"rouge": rouge_text},
     "docs/reproducing.md": {"experiment": experiment_table},

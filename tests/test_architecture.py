@@ -23,7 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "parallel": {"errors"},
     "distributed": {"errors", "parallel"},
     "text": FLOOR,
-    "ranking": FLOOR | {"text"},
+    "ranking": FLOOR | {"text", "model"},
     "graphs": FLOOR | {"text"},
     "model": {"errors", "config"},
     "conversion": FLOOR | {"text", "model"},

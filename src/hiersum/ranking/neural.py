@@ -26,6 +26,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hiersum.errors import CheckpointError
+from hiersum.model.dropout import drop
 from hiersum.ranking.lstm import Lstm, Packed, max_pool
 from hiersum.ranking.ranker import RANKER_FILES
 from hiersum.text.tokenizer import Tokenizer
@@ -63,7 +64,7 @@ class RankerNetwork(nn.Module):
         self.paragraph_lstm = Lstm(shape.width, shape.width)
         self.match = nn.Linear(2 * shape.width, shape.width)
         self.score = nn.Linear(shape.width, 1)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = dropout
 
     def forward(self, titles: Packed, paragraphs: Packed, title_of: Tensor) -> Tensor:
         """Return a logit per paragraph.
@@ -75,11 +76,14 @@ class RankerNetwork(nn.Module):
         """
         for_paragraph, for_title = self.match.weight.split(self.shape.width, dim=1)
         states = self.paragraph_lstm(self.embedding, paragraphs)
-        features = max_pool(functional.linear(self.dropout(states), for_paragraph), paragraphs)
+        features = max_pool(functional.linear(self._drop(states), for_paragraph), paragraphs)
         title = max_pool(self.title_lstm(self.embedding, titles), titles)[title_of]
-        features = features + functional.linear(self.dropout(title), for_title, self.match.bias)
-        logits: Tensor = self.score(self.dropout(features.tanh()))
+        features = features + functional.linear(self._drop(title), for_title, self.match.bias)
+        logits: Tensor = self.score(self._drop(features.tanh()))
         return logits[:, 0]
+
+    def _drop(self, states: Tensor) -> Tensor:
+        return drop(states, self.dropout, self.training)
 
 
 class NeuralRanker:

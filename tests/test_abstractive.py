@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from support import EXAMPLES, bridge_texts, small_vocabulary
+from support import EXAMPLES, bridge_texts, is_within, small_vocabulary
 
 from hiersum import Cluster, Document, Summarizer, load_config
 from hiersum.abstractive import AbstractiveSystem
@@ -24,6 +24,7 @@ from hiersum.model.checkpoint import from_pretrained, save_pretrained
 from hiersum.model.network import build_network
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.ranking.similarity import SimilarityRanker
+from hiersum.text.sentences import split_sentences
 from hiersum.text.support import Evidence
 from hiersum.text.tokenizer import Tokenizer, train_tokenizer
 from hiersum.text.words import count_words, split_words
@@ -180,6 +181,50 @@ def test_a_summary_follows_its_sources_and_repeats_nothing(tmp_path: Path) -> No
     bound_words, bound_pieces = triples(no_repeat_words=3, copy_weight=20)
     assert len(set(bound_words)) == len(bound_words)
     assert len(sources.intersection(bound_pieces)) > len(bound_pieces) / 2
+
+
+def test_each_sentence_is_one_of_the_sources_shortened(tmp_path: Path) -> None:
+    """Random weights would join anything; every sentence's words stand in one source, in order."""
+    settings = ["decoding.one_source=true", "decoding.min_length=90", "decoding.max_length=150"]
+    folder = make_folder("t5 ht", tmp_path)
+    summarizer = Summarizer.from_pretrained(folder, config=load_config(None, settings))
+    texts = bridge_texts()
+    summary = summarizer.summarize(texts, title="Harbour bridge", max_words=150)
+    sources = [split_words(s) for text in texts for s in split_sentences(" ".join(text.split()))]
+    assert len(summary.sentences) > 2
+    for sentence in summary.sentences[:-1]:  # the last one may be cut off
+        assert any(is_within(split_words(sentence.text), source) for source in sources)
+        assert not {"i", "we"}.intersection(split_words(sentence.text))
+
+
+def test_where_all_speak_of_themselves_that_is_told(tmp_path: Path) -> None:
+    settings = ["decoding.one_source=true", "decoding.max_length=30"]
+    folder = make_folder("t5 ht", tmp_path)
+    summarizer = Summarizer.from_pretrained(folder, config=load_config(None, settings))
+    said = "The bridge has been in our city for years."
+    assert summarizer.summarize([said], title="Bridge").text == said
+    longer = replace(summarizer.config.decoding, min_length=25)
+    summarizer.config = replace(summarizer.config, decoding=longer)
+    assert summarizer.summarize([said], title="Bridge").text == said, "there is no more to say"
+    unknown = "The bridge has \u2603 been closed for years."
+    assert summarizer.summarize([unknown, said], title="bridge").text == said
+
+
+def test_letters_that_a_model_does_not_know_are_not_written_about(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Beside a cluster that it can read, so that both come out of one window."""
+    summarizer = Summarizer.from_pretrained(make_folder("t5 ht", tmp_path), config=SHORT)
+    texts = ["Мост снова открыт. По нему идут люди.", "The bridge is open again. People walk."]
+    clusters = [Cluster("", (Document(text),), id=str(n)) for n, text in enumerate(texts)]
+    found = dict(summarizer.summarize_each(clusters))
+    summaries = [found[number] for number in range(2)]
+    assert [summary.system for summary in summaries] == ["lexrank", "ht"]
+    assert [summary.model is None for summary in summaries] == [True, False]
+    assert summaries[0].text == texts[0]
+    assert (
+        "0: the model does not know these letters, so sentences are chosen (lexrank)" in caplog.text
+    )
 
 
 def _inner_words(sentence: str) -> str:

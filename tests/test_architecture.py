@@ -31,7 +31,8 @@ ALLOWED: dict[str, set[str]] = {
     "data": FLOOR | {"text", "ranking", "graphs", "model"},
     "baselines": FLOOR | {"text", "ranking", "graphs"},
     "attribution": FLOOR | {"text"},
-    "abstractive": FLOOR | {"text", "data", "model", "decoding", "attribution"},
+    "rules": FLOOR | {"text", "decoding"},
+    "abstractive": FLOOR | {"text", "data", "model", "decoding", "attribution", "rules"},
     "request": FLOOR | {"text"},
     "pipeline": FLOOR
     | {

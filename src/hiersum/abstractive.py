@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,23 +10,23 @@ from pathlib import Path
 import numpy as np
 
 from hiersum.attribution.attention import Trail, count_letters
+from hiersum.bundled import FOLDER
 from hiersum.config import Config, ModelConfig, SearchConfig
 from hiersum.data.batches import collate
 from hiersum.data.example import TITLE_PLACE, InputForm
 from hiersum.decoding.beam import Hypothesis, beam_search
-from hiersum.decoding.constraints import Constraint, Counted
-from hiersum.decoding.copying import FollowSources
-from hiersum.decoding.grounding import GroundedWords, Spelling, guarded_words
-from hiersum.decoding.preparation import prepare
-from hiersum.decoding.repetition import NoRepeatedWords
+from hiersum.decoding.constraints import Counted
+from hiersum.decoding.grounding import SPACE
+from hiersum.decoding.preparation import prepare, threads_for
 from hiersum.errors import CheckpointError
 from hiersum.model.checkpoint import TOKENIZER, fetch, from_pretrained
 from hiersum.model.network import EncoderDecoder, Network
+from hiersum.rules import Rules
 from hiersum.text.penn import from_penn, learn_casing, to_penn
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.support import Evidence
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.text.words import FUNCTION_WORDS, count_words, split_words
+from hiersum.text.words import count_words
 from hiersum.types import Attention, Example, Progress
 
 _TOKENS_PER_WORD = 2  # room for a summary of the wanted words, however its words are split
@@ -78,7 +78,8 @@ class AbstractiveSystem:
         tokenizer = Tokenizer.load(path, network.config.profile)
         check_fit(tokenizer, network.config, path)
         prepared = prepare(network, search or SearchConfig())
-        return cls(str(name_or_dir), prepared, tokenizer, folder)
+        name = "bundled" if folder == FOLDER else str(name_or_dir)
+        return cls(name, prepared, tokenizer, folder)
 
     @property
     def architecture(self) -> str:
@@ -88,6 +89,16 @@ class AbstractiveSystem:
     def input_form(self, config: Config) -> InputForm:
         """Return how this network wants its source written."""
         return InputForm.of(self.network.config, self.tokenizer, config)
+
+    def can_read(self, example: Example) -> bool:
+        """Does it know all letters of at least four words in five?"""
+        unknown, pieces = self.tokenizer.unknown_id, self._rules.pieces
+        num_words = num_unknown = 0
+        for ids in example.paragraph_ids:
+            words = sum(pieces[token].startswith(SPACE) for token in ids)
+            num_words += words
+            num_unknown += min(words, ids.count(unknown))
+        return 5 * num_unknown <= num_words
 
     def write(
         self,
@@ -164,25 +175,44 @@ class AbstractiveSystem:
         batch = collate([replace(example, target_ids=None) for example in examples])
         tokenizer = self.tokenizer
         watch(Progress("encoding", 0, len(batch.source_R)))
-        hypotheses = beam_search(
-            self.network,
-            self.network.encode(batch.to(next(self.network.parameters()).device)),
-            search,
-            num_clusters=len(examples),
-            begin_id=tokenizer.begin_id,
-            end_id=tokenizer.end_id,
-            forbidden=[
-                *tokenizer.unwritable_ids,
-                *range(tokenizer.size, self.network.config.vocab_size),
-            ],
-            constraints=[
-                Counted(lambda done: watch(Progress("writing", done, search.max_length))),
-                *self._rules(examples, sources, search),
-            ],
-            paragraph_lengths=batch.paragraph_lengths if with_attention else None,
-            rerank=self._support(examples, sources, search) if search.support_weight else None,
-        )
+        texts = self._source_texts(examples, sources)
+        source = self.network.encode(batch.to(next(self.network.parameters()).device))
+        with threads_for(len(examples) * search.beam_size):
+            hypotheses = beam_search(
+                self.network,
+                source,
+                search,
+                num_clusters=len(examples),
+                begin_id=tokenizer.begin_id,
+                end_id=tokenizer.end_id,
+                forbidden=[
+                    *tokenizer.unwritable_ids,
+                    *range(tokenizer.size, self.network.config.vocab_size),
+                ],
+                constraints=[
+                    Counted(lambda done: watch(Progress("writing", done, search.max_length))),
+                    *self._rules.of(texts, search),
+                ],
+                paragraph_lengths=batch.paragraph_lengths if with_attention else None,
+                rerank=self._support(texts, search) if search.support_weight else None,
+            )
         return [of_cluster[0] for of_cluster in hypotheses]
+
+    @cached_property
+    def _rules(self) -> Rules:
+        return Rules(self.tokenizer, self.network.config.vocab_size)
+
+    def _support(
+        self, sources: Sequence[Sequence[str]], search: SearchConfig
+    ) -> Callable[[int, Hypothesis], float]:
+        """Return the score of a hypothesis with what its support by the sources adds to it."""
+        evidence = [Evidence.of(texts) for texts in sources]
+
+        def rerank(cluster: int, hypothesis: Hypothesis) -> float:
+            share = evidence[cluster].share(self._text(hypothesis))
+            return hypothesis.score + search.support_weight * share
+
+        return rerank
 
     def _source_texts(
         self, examples: Sequence[Example], sources: Sequence[Sequence[str]] | None
@@ -192,43 +222,6 @@ class AbstractiveSystem:
             sources = [[self.tokenizer.decode(ids) for ids in e.paragraph_ids] for e in examples]
         form = to_penn if self.tokenizer.profile.is_penn else str
         return [[*map(form, (e.title, *texts))] for e, texts in zip(examples, sources)]
-
-    def _rules(
-        self,
-        examples: Sequence[Example],
-        sources: Sequence[Sequence[str]] | None,
-        search: SearchConfig,
-    ) -> Iterator[Constraint]:
-        """Yield what binds summaries to their sources and keeps them from repeating themselves."""
-        texts = self._source_texts(examples, sources)
-        if search.copy_weight:  # of whole distributions: before tokens are barred
-            tokens = map(self.tokenizer.encode_many, texts)
-            yield FollowSources(search.copy_weight, tokens)
-        if search.no_repeat_words:
-            pieces = self._spelling.pieces
-            yield NoRepeatedWords(search.no_repeat_words, pieces, split_words, FUNCTION_WORDS)
-        if search.grounded:
-            yield GroundedWords(self._spelling, [*map(guarded_words, texts)])
-
-    def _support(
-        self,
-        examples: Sequence[Example],
-        sources: Sequence[Sequence[str]] | None,
-        search: SearchConfig,
-    ) -> Callable[[int, Hypothesis], float]:
-        """Return the score of a hypothesis with what its support by the sources adds to it."""
-        evidence = [Evidence.of(texts) for texts in self._source_texts(examples, sources)]
-
-        def rerank(cluster: int, hypothesis: Hypothesis) -> float:
-            share = evidence[cluster].share(self._text(hypothesis))
-            return hypothesis.score + search.support_weight * share
-
-        return rerank
-
-    @cached_property
-    def _spelling(self) -> Spelling:
-        num_spare = self.network.config.vocab_size - self.tokenizer.size
-        return Spelling([*self.tokenizer.all_pieces, *[""] * num_spare], self.tokenizer.end_id)
 
     def _text(self, hypothesis: Hypothesis) -> str:
         end_id = self.tokenizer.end_id

@@ -48,6 +48,7 @@ logger = logging.getLogger(__name__)
 Watch = Callable[[int, Progress], None]
 WINDOW = 64
 """Clusters among which a network finds those of like length."""
+_UNKNOWN_LETTERS = "%s: the model does not know these letters, so sentences are chosen (%s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class _Reading:
     """A cluster that has been read and waits to be written about."""
 
     cluster: Cluster
+    system: str
     left_out: tuple[Unread, ...]
     paragraphs: tuple[Paragraph, ...]
     """Those that are read, best first."""
@@ -270,26 +272,35 @@ class Summarizer:
         if not any(count_words(document.text) for document in documents):
             raise InputError(nothing_to_read(left_out))
         query = f"{title} {request.focus}".strip()
-        task, example = None, None
-        if request.system in SYSTEMS:
+        task, example, system = None, None, request.system
+        if system not in SYSTEMS:
+            from hiersum.data.example import build_example
+
+            assert self.model is not None
+            form = self.model.input_form(self.config)
+            example, read = build_example(readable, form, self.ranker, self.config, query=query)
+            scores = example.scores[-len(read) :]  # a title that is read comes before them
+            if not self.model.can_read(example):
+                example, system = None, next(iter(SYSTEMS))
+                name = cluster.id or title or "the documents"
+                logger.warning(_UNKNOWN_LETTERS, name, system)
+        if system in SYSTEMS:
             task, scores = self._task(readable, query, request)
             read = tuple(task.paragraphs[index] for index in task.ranking)
-        else:
-            example, read = self._example(readable, query)
-            scores = example.scores[-len(read) :]  # a title that is read comes before them
         if request.focus and not request.finds_focus_in(paragraph.text for paragraph in read):
             logger.warning(
                 "no document has a word of the focus %r, so it changes nothing", request.focus
             )
         seconds = time.perf_counter() - start
-        return _Reading(readable, tuple(left_out), read, scores, task, example, seconds)
+        return _Reading(readable, system, tuple(left_out), read, scores, task, example, seconds)
 
     def _batches(self, readings: Sequence[_Reading]) -> list[list[int]]:
         """Say which clusters are written together: of a network's, those of like length."""
+        network = [n for n, reading in enumerate(readings) if reading.example is not None]
         examples = [reading.example for reading in readings if reading.example is not None]
-        if len(examples) < 2:
-            return [[index] for index in range(len(readings))]
-        return bucket_examples(examples, self.config.decoding.batch_tokens)
+        buckets = bucket_examples(examples, self.config.decoding.batch_tokens)
+        alone = [[n] for n in range(len(readings)) if n not in network]
+        return [*alone, *([network[index] for index in bucket] for bucket in buckets)]
 
     def _write(
         self,
@@ -298,12 +309,11 @@ class Summarizer:
         watch: Callable[[Progress], None],
     ) -> list[list[SummarySentence]]:
         """Write about clusters, and say where each sentence comes from."""
-        if request.system in SYSTEMS:
+        if self.model is None or readings[0].example is None:
             watch(Progress("writing", 0, None))
-            sentences = [self._extract(reading, request.system) for reading in readings]
+            sentences = [self._extract(reading) for reading in readings]
             watch(Progress("sourcing", 0, len(readings)))
             return sentences
-        assert self.model is not None
         drafts = self.model.write(
             [reading.example for reading in readings if reading.example is not None],
             [[paragraph.text for paragraph in reading.paragraphs] for reading in readings],
@@ -344,8 +354,8 @@ class Summarizer:
             title=reading.cluster.title,
             id=reading.cluster.id,
             unread=(*reading.left_out, *passed_over),
-            system=request.system,
-            model=None if self.model is None or request.system in SYSTEMS else self.model.name,
+            system=reading.system,
+            model=None if self.model is None or reading.example is None else self.model.name,
             seconds=reading.seconds + seconds + time.perf_counter() - start,
             scores=reading.scores,
             attention=attention,
@@ -363,18 +373,10 @@ class Summarizer:
         task = Task(cluster.title, request.focus, paragraphs, ranking, request.max_words)
         return task, tuple(scores[index] for index in ranking)
 
-    def _example(self, cluster: Cluster, query: str) -> tuple[Example, tuple[Paragraph, ...]]:
-        """Prepare a cluster for the network."""
-        from hiersum.data.example import build_example
-
-        assert self.model is not None
-        form = self.model.input_form(self.config)
-        return build_example(cluster, form, self.ranker, self.config, query=query)
-
-    def _extract(self, reading: _Reading, system: str) -> list[SummarySentence]:
+    def _extract(self, reading: _Reading) -> list[SummarySentence]:
         """Choose sentences, and name those sources that have them."""
         assert reading.task is not None
-        sentences = SYSTEMS[system](reading.task, self.config.extractive)
+        sentences = SYSTEMS[reading.system](reading.task, self.config.extractive)
         return keep_exact_sources(
             sentences, reading.cluster.documents, self.config.data.max_paragraph_words
         )

@@ -9,7 +9,7 @@ import torch
 from networks import KINDS, build
 
 from hiersum.config import SearchConfig
-from hiersum.decoding.preparation import compiled, prepare
+from hiersum.decoding.preparation import compiled, prepare, threads_for
 from hiersum.model.batch import Batch
 
 BOTH = {"int8": True, "half_source": True}
@@ -99,3 +99,15 @@ def test_a_compiled_search_finds_the_same(kind: str, sources, search) -> None:
 def test_t_dmca_is_not_compiled() -> None:
     network = build("tdmca")
     assert compiled(network) is network
+
+
+@pytest.mark.parametrize(("num_hypotheses", "threads"), [(1, 1), (16, 1), (17, 2)])
+def test_few_hypotheses_are_written_with_one_thread(num_hypotheses: int, threads: int) -> None:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        with threads_for(num_hypotheses):
+            assert torch.get_num_threads() == threads
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

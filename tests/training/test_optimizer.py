@@ -32,7 +32,7 @@ def test_embeddings_norms_and_biases_do_not_decay() -> None:
 
 
 def test_the_optimizer_is_the_librarys_adam() -> None:
-    """With an epsilon above rounding errors: some gradients are zero but for those."""
+    """To a hundredth of one step, since some gradients are nothing but rounding errors."""
     config = TrainingConfig(learning_rate=0.01, epsilon=1e-4)
     ours, theirs = build("ht"), build("ht")
     theirs.load_state_dict(ours.state_dict())
@@ -42,7 +42,7 @@ def test_the_optimizer_is_the_librarys_adam() -> None:
         learn(ours, optimizer)
         learn(theirs, plain)
     for name, tensor in ours.state_dict().items():
-        torch.testing.assert_close(tensor, theirs.state_dict()[name])
+        torch.testing.assert_close(tensor, theirs.state_dict()[name], rtol=1e-5, atol=1e-4)
 
 
 def test_memory_that_is_restored_continues_as_before() -> None:

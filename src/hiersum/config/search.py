@@ -30,8 +30,10 @@ class SearchConfig:
     """No sequence of this many words twice, whatever their capitals and marks; 0 allows all."""
     grounded: bool = False
     """Names and numbers are written only as the sources have them."""
+    one_source: bool = False
+    """Each sentence is one of the sources', shortened: nothing is joined that they do not join."""
     copy_weight: float = 0.0
-    """How much more probable, as a log-ratio, tokens are that follow the last two in a source."""
+    """How much more probable, as a log-ratio, going on as a source does is, where it is followed."""
     support_weight: float = 0.0
     """What full support by the sources adds to a hypothesis's score when the best is chosen."""
     batch_tokens: int = 16_000

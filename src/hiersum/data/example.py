@@ -20,6 +20,7 @@ from hiersum.errors import InputError
 from hiersum.graphs.discourse import discourse_graph
 from hiersum.graphs.similarity import similarity_graph
 from hiersum.graphs.title import add_title
+from hiersum.ranking.naming import documents_that_name
 from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.tokenizer import Tokenizer
@@ -67,6 +68,9 @@ def build_example(
         InputError: there is no text in the documents.
     """
     paragraphs = read_paragraphs(cluster.documents, config.data, keep_all=cluster.graph is not None)
+    if config.data.named_only and cluster.graph is None:
+        named = documents_that_name(cluster.title, cluster.documents)
+        paragraphs = [p for p in paragraphs if any(place.document in named for place in p.places)]
     if not any(paragraph.text.strip() for paragraph in paragraphs):
         raise InputError("there is no text in the documents")
     scores = ranker.scores(cluster.title if query is None else query, paragraphs)

@@ -1,6 +1,9 @@
-"""What is done to a network once, before it searches: other weights, other caches, compiled layers."""
+"""What is done before a network searches: other weights, other caches, compiled layers, threads."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 
@@ -10,6 +13,8 @@ from hiersum.model.int8 import quantized
 from hiersum.model.network import EncoderDecoder, Network
 from hiersum.model.packed import can_pack, packed
 from hiersum.model.rewritten import copy_modules
+
+_FEW_HYPOTHESES = 16
 
 
 def prepare(network: Network, config: SearchConfig) -> Network:
@@ -51,3 +56,18 @@ def compiled(network: Network) -> Network:
         assert isinstance(layer, DecoderLayer)
         layer.step = torch.compile(layer.step, dynamic=True)  # type: ignore[method-assign]
     return fast
+
+
+@contextmanager
+def threads_for(num_hypotheses: int) -> Iterator[None]:
+    """Write few hypotheses with one thread.
+
+    Their steps are so small that a second thread gains a sixth, and loses fifty times that when another
+    program keeps its core busy, since every operation waits for it.
+    """
+    before = torch.get_num_threads()
+    torch.set_num_threads(1 if num_hypotheses <= _FEW_HYPOTHESES else before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

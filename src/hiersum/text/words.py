@@ -50,6 +50,39 @@ FUNCTION_WORDS = frozenset(
     too""".split()
 )
 """English words that say little by themselves."""
+CONDITIONS = frozenset(
+    """if unless except but although though not no never nor without only provided whether until
+    despite instead rather supposedly allegedly reportedly""".split()
+)
+"""Words without which what stands beside them would be said too strongly."""
+AUXILIARIES = frozenset(
+    "is are was were has have had will would can could may might must shall should do does did".split()
+)
+OPENERS = frozenset(
+    """unlike while whilst although though when whenever where as after before because since until once
+    during in on at for with by from despite given according besides following if unless under upon
+    among between through throughout over to of whereas""".split()
+)
+"""Words that begin a sentence whose first part, up to the comma, is not its main clause."""
+CLAUSE_LINKS = frozenset(
+    """and or but which who whose whom where when while with including although though because so as
+    making leading causing resulting allowing""".split()
+)
+"""Words before which a comma stays."""
+LINKING_ADVERBS = frozenset(
+    """however moreover furthermore additionally therefore thus then meanwhile instead still
+    nevertheless nonetheless consequently similarly likewise""".split()
+)
+LEANING_WORDS = frozenset(
+    """he him his she her hers it its they them their theirs this these those also however latter former
+    instance example contrast addition hand""".split()
+)
+"""Words that, near the beginning of a sentence, lean on one before."""
+REFERRING_WORDS = LINKING_ADVERBS | frozenset(
+    "that such there here but and or so another other others both neither".split()
+)
+"""Words that do so as the first of a sentence."""
+_FIRST_PERSON = frozenset("i me my mine we us our ours".split())
 
 
 def split_words(text: str) -> list[str]:
@@ -66,6 +99,11 @@ def _words(text: str) -> tuple[str, ...]:
 def split_stems(text: str) -> list[str]:
     """Return the words of a text, English ones as their stems."""
     return [stem(w) if len(w) > 3 and w.isascii() else w for w in split_words(text)]
+
+
+def speaks_of_itself(sentence: str) -> bool:
+    """Does it say "I" or "we"? In quotes it does not count: there it is told who speaks."""
+    return '"' not in sentence and not _FIRST_PERSON.isdisjoint(split_words(sentence))
 
 
 def count_words(text: str) -> int:

@@ -1,0 +1,330 @@
+"""A rule that keeps a sentence to one source: it is a sentence of the sources, shortened.
+
+A sentence is read as parts between commas, brackets and the like. A summary's sentence has some of the
+parts of one source sentence, in their order and word for word, the first among them unless it is a
+single adverb. So nothing is joined that no source joins: a year of one event with the place of another,
+a person with somebody else's deeds. What is said under a condition stays under it. No source sentence
+serves twice, and one that begins with a word like "it" comes only after an earlier one of its
+paragraph.
+
+All pieces of a cluster's sentences are places, and each place knows which may come next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from hiersum.decoding.grounding import SPACE
+
+Tokens = Sequence[int]
+_MIN_PART = 5
+"""Words of a part; what has fewer belongs to the one before: a date, a member of a list."""
+_MIN_WORDS = 6
+"""Words that a sentence has before parts of it are left out at its end."""
+_SUBJECT = 6
+"""Words at the beginning of a sentence among which some lean on sentences before."""
+_NONE = -1
+"""The sentence and the piece before the first."""
+_PARTING = frozenset(",;)]–—")
+_QUOTES = frozenset('"“”')
+
+
+class Vocabulary:
+    """What the pieces of a tokenizer are; built once for it."""
+
+    def __init__(
+        self,
+        pieces: Sequence[str],
+        end_id: int,
+        encode: Callable[[str], Tokens],
+        *,
+        binding: Set[str] = frozenset(),
+        verbs: Set[str] = frozenset(),
+        openers: Set[str] = frozenset(),
+        linking: Set[str] = frozenset(),
+        hanging: Set[str] = frozenset(),
+        leaning: Set[str] = frozenset(),
+        adverbs: Set[str] = frozenset(),
+    ) -> None:
+        """Take what there is to write with.
+
+        Args:
+            pieces: the text of each piece.
+            end_id: the one that ends a summary.
+            encode: the pieces of a text.
+            binding: words, in small letters, whose part must not be left out, nor those beside it.
+            verbs: words whose part must not be left out if it begins with them.
+            openers: words that begin a sentence which says nothing without its second part.
+            linking: words that follow a comma whatever was left out before it.
+            hanging: words that, as the first of a sentence, lean on one before.
+            leaning: words that do so near its beginning.
+            adverbs: words that a sentence can do without where a comma follows them.
+        """
+        self.pieces = pieces
+        self.end_id = end_id
+        self.encode = encode
+        self.binding = binding
+        self.verbs = verbs
+        self.openers = openers
+        self.linking = linking
+        self.hanging = hanging
+        self.leaning = leaning
+        self.adverbs = adverbs
+        self.stop_id = next((n for n, piece in enumerate(pieces) if piece == "."), None)
+        self.begins_word = [piece.startswith(SPACE) for piece in pieces]
+        self.is_mark = [piece != SPACE and not any(map(str.isalnum, piece)) for piece in pieces]
+        self.ends_sentence = [
+            mark and any(letter in ".!?" for letter in piece)
+            for mark, piece in zip(self.is_mark, pieces)
+        ]
+
+    def words(self, tokens: Tokens) -> list[str]:
+        """Return words in small letters, without marks."""
+        text = "".join(self.pieces[token] for token in tokens)
+        words = ("".join(filter(str.isalnum, word)) for word in text.lower().split(SPACE))
+        return [word for word in words if word]
+
+    def is_adverb(self, part: Tokens) -> bool:
+        """Is a part a single word that its sentence can do without?"""
+        words = self.words(part)
+        return len(words) == 1 and words[0] in self.adverbs
+
+    def parts(self, tokens: Tokens) -> list[range]:
+        """Return where the parts of a sentence lie; each ends with the marks after it.
+
+        What stands in quotes or brackets is not parted.
+        """
+        starts, depth, is_quoted = [0], 0, False
+        for place, token in enumerate(tokens):
+            piece = self.pieces[token]
+            if place and piece.startswith(SPACE) and not is_quoted and depth == 0:
+                before = self.pieces[tokens[place - 1]]
+                if not _PARTING.isdisjoint(before) or piece[1:2] in ("(", "["):
+                    starts.append(place)
+            depth += sum((letter in "([") - (letter in ")]") for letter in piece)
+            is_quoted ^= sum(letter in _QUOTES for letter in piece) % 2 == 1
+        ends = [*starts[1:], len(tokens)]
+        after_adverb = ends[0] if self.is_adverb(tokens[: ends[0]]) else 0
+        kept = [
+            start
+            for start, end in zip(starts, ends)
+            if start in (0, after_adverb) or len(self.words(tokens[start:end])) >= _MIN_PART
+        ]
+        return [range(a, b) for a, b in zip(kept, [*kept[1:], len(tokens)])]
+
+
+class _State(NamedTuple):
+    """How far a hypothesis is."""
+
+    places: frozenset[int]
+    """Where its last piece may stand."""
+    used: frozenset[int] = frozenset()
+    """Sentences that have served."""
+
+
+class SourceSentences:
+    """The sentences of one cluster, and which pieces may come next."""
+
+    def __init__(
+        self,
+        paragraphs: Iterable[Iterable[Tokens]],
+        vocabulary: Vocabulary,
+        openings: Set[int] = frozenset(),
+    ) -> None:
+        """Take what may be written.
+
+        Args:
+            paragraphs: the sentences of each.
+            vocabulary: the pieces.
+            openings: which of all sentences a summary should begin with.
+        """
+        self._vocabulary = vocabulary
+        self.end_id = vocabulary.end_id
+        self._tokens = [_NONE]
+        self._sentences = [_NONE]
+        """Which sentence each place belongs to."""
+        self._next: list[tuple[int, ...]] = [()]
+        self._ends = {0}
+        """Places after which a sentence is over."""
+        self._starts: list[dict[int, frozenset[int]]] = []
+        """Where each sentence may begin, and which sentence must stand before that."""
+        for paragraph in paragraphs:
+            before = len(self._starts)
+            for sentence in paragraph:
+                self._add(sentence, frozenset(range(before, len(self._starts))))
+        self._first = self._openings(openings)
+        self._states: dict[tuple[int, ...], _State] = {(): _State(frozenset([0]))}
+
+    def next_tokens(self, tokens: tuple[int, ...]) -> Tensor:
+        """Return what may follow some tokens."""
+        state = self._state(tokens)
+        found = {self._tokens[place] for place in self._following(state)}
+        if tokens and not self._ends.isdisjoint(state.places):
+            found.add(self.end_id)
+        return torch.tensor(sorted(found), dtype=torch.long)
+
+    def _state(self, tokens: tuple[int, ...]) -> _State:
+        if tokens not in self._states:
+            state, token = self._state(tokens[:-1]), tokens[-1]
+            places = frozenset(p for p in self._following(state) if self._tokens[p] == token)
+            self._states[tokens] = _State(places, state.used | self._written(state))
+        return self._states[tokens]
+
+    def _following(self, state: _State) -> list[int]:
+        going_on = [follower for place in state.places for follower in self._next[place]]
+        written = self._written(state)
+        if _NONE in written:
+            return self._first
+        if written:
+            used, allowed = state.used | written, {_NONE, *written}
+            for number, starts in enumerate(self._starts):
+                if number not in used:
+                    going_on += [
+                        p for p, before in starts.items() if not allowed.isdisjoint(before)
+                    ]
+        return going_on
+
+    def _openings(self, wanted: Set[int]) -> list[int]:
+        """Return where a summary begins: as wanted, else where no sentence hangs, else anywhere."""
+        alone = [
+            (number, place)
+            for number, starts in enumerate(self._starts)
+            for place, before in starts.items()
+            if _NONE in before
+        ]
+        found = [place for number, place in alone if number in wanted]
+        anywhere = [place for starts in self._starts for place in starts]
+        return found or [place for _, place in alone] or anywhere
+
+    def _written(self, state: _State) -> frozenset[int]:
+        """Return the sentences that may have just been ended."""
+        return frozenset(self._sentences[place] for place in state.places & self._ends)
+
+    def _add(self, sentence: Tokens, earlier: frozenset[int]) -> None:
+        vocabulary = self._vocabulary
+        first, number = len(self._tokens), len(self._starts)
+        early_end = first + len(sentence)
+        parts = vocabulary.parts(sentence)
+        needed = self._needed(sentence, parts)
+        for which, part in enumerate(parts):
+            last_word = self._last_word(sentence, part)
+            for place in part:
+                followers = [first + place + 1] if place + 1 in part else []
+                if place in (last_word, part[-1]):
+                    has_mark = place != last_word
+                    followers += [
+                        first + parts[later][0]
+                        for later in self._later(which, needed)
+                        if later == which + 1 or has_mark == self._is_linked(sentence, parts[later])
+                    ]
+                if place == last_word and self._may_end(sentence, parts, which, needed):
+                    followers.append(early_end)
+                self._place(sentence[place], number, followers)
+        stop_id = sentence[-1] if vocabulary.stop_id is None else vocabulary.stop_id
+        self._place(stop_id, number, ())
+        self._ends.add(early_end)
+        if vocabulary.ends_sentence[sentence[-1]]:
+            self._ends.add(early_end - 1)
+        self._starts.append({first: self._before(sentence, earlier)})
+        if len(parts) > 1 and vocabulary.is_adverb(sentence[: parts[0].stop]):
+            before = self._before(sentence[parts[1][0] :], earlier)
+            self._begin_at(first, sentence, parts[1], before)
+
+    def _needed(self, sentence: Tokens, parts: Sequence[range]) -> list[bool]:
+        """Say which parts must not be left out: conditions and the like, and what stands beside them."""
+        vocabulary = self._vocabulary
+        words = [self._words(sentence, part) for part in parts]
+        binds = [not vocabulary.binding.isdisjoint(part[:2]) for part in words]
+        needed = [
+            any(binds[max(0, n - 1) : n + 2]) or not vocabulary.verbs.isdisjoint(part[:1])
+            for n, part in enumerate(words)
+        ]
+        if len(parts) > 1:
+            opens = not vocabulary.openers.isdisjoint(words[0][:1])
+            needed[1] |= opens or vocabulary.is_adverb(sentence[: parts[0].stop])
+        return needed
+
+    def _later(self, which: int, needed: Sequence[bool]) -> Iterator[int]:
+        """Yield the parts that may follow one, up to the first that must not be left out."""
+        for later in range(which + 1, len(needed)):
+            yield later
+            if needed[later]:
+                return
+
+    def _is_linked(self, sentence: Tokens, part: range) -> bool:
+        """Does a part follow a comma, even if what the comma ended was left out?"""
+        return not self._vocabulary.linking.isdisjoint(self._words(sentence, part)[:1])
+
+    def _before(self, sentence: Tokens, earlier: frozenset[int]) -> frozenset[int]:
+        """Return which of the earlier sentences a sentence may follow."""
+        vocabulary = self._vocabulary
+        words = vocabulary.words(sentence)[:_SUBJECT]
+        is_hanging = not (
+            vocabulary.leaning.isdisjoint(words) and vocabulary.hanging.isdisjoint(words[:1])
+        )
+        return earlier if is_hanging else frozenset([_NONE])
+
+    def _words(self, sentence: Tokens, part: range) -> list[str]:
+        return self._vocabulary.words(sentence[part.start : part.stop])
+
+    def _may_end(
+        self, sentence: Tokens, parts: Sequence[range], which: int, needed: Sequence[bool]
+    ) -> bool:
+        """May a full stop follow a part, where it has none of its own?"""
+        vocabulary, part = self._vocabulary, parts[which]
+        last_word = self._last_word(sentence, part)
+        if any(vocabulary.ends_sentence[sentence[n]] for n in range(last_word, part.stop)):
+            return False
+        is_long = len(vocabulary.words(sentence[: part.stop])) >= _MIN_WORDS
+        return which == len(parts) - 1 or (is_long and not any(needed[which + 1 :]))
+
+    def _last_word(self, sentence: Tokens, part: range) -> int:
+        """Return where the last piece of a part's last word stands."""
+        is_mark = self._vocabulary.is_mark
+        return next((place for place in reversed(part) if not is_mark[sentence[place]]), part[0])
+
+    def _begin_at(self, first: int, sentence: Tokens, part: range, before: frozenset[int]) -> None:
+        """Let the sentence that was added last begin with a later part, with a capital."""
+        vocabulary, number = self._vocabulary, len(self._starts) - 1
+        second = next((n for n in part[1:] if vocabulary.begins_word[sentence[n]]), None)
+        if second is None:
+            return
+        word = "".join(vocabulary.pieces[sentence[n]] for n in range(part[0], second))
+        text = word.removeprefix(SPACE)
+        begin = len(self._tokens)
+        spelling = vocabulary.encode(text[:1].upper() + text[1:])
+        for place, token in enumerate(spelling[:-1], begin + 1):
+            self._place(token, number, (place,))
+        self._place(spelling[-1], number, (first + second,))
+        self._starts[number][begin] = before
+
+    def _place(self, token: int, sentence: int, followers: Iterable[int]) -> None:
+        self._tokens.append(token)
+        self._sentences.append(sentence)
+        self._next.append(tuple(followers))
+
+
+class ShortenedSentences:
+    """Each sentence is a sentence of the sources, shortened. Looks at hypotheses one by one."""
+
+    def __init__(self, sources: Sequence[SourceSentences]) -> None:
+        """Take what each cluster may write."""
+        self._sources = sources
+
+    def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor, clusters: Sequence[int]) -> None:
+        for rows_NV, cluster, hypotheses in zip(
+            log_probs_BNV, clusters, tokens_BNS[:, :, 1:].tolist()
+        ):
+            for row_V, tokens in zip(rows_NV, hypotheses):
+                source = self._sources[cluster]
+                allowed = source.next_tokens(tuple(tokens)).to(row_V.device)
+                kept = row_V[allowed]
+                row_V.fill_(-torch.inf)
+                row_V[allowed] = kept
+                # Where there is nothing more to say, a summary ends, however short it is.
+                if source.end_id in allowed and kept.max() == -torch.inf:
+                    row_V[source.end_id] = 0

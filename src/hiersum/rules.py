@@ -1,0 +1,95 @@
+"""What binds a network's summary to its sources, as the settings of the search ask for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+
+from hiersum.config import SearchConfig
+from hiersum.decoding.constraints import Constraint
+from hiersum.decoding.copying import FollowSources
+from hiersum.decoding.grounding import GroundedWords, Spelling, guarded_words
+from hiersum.decoding.repetition import NoRepeatedWords
+from hiersum.decoding.shortening import ShortenedSentences, SourceSentences, Vocabulary
+from hiersum.text.sentences import ends_sentence, split_sentences
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.text.words import (
+    AUXILIARIES,
+    CLAUSE_LINKS,
+    CONDITIONS,
+    FUNCTION_WORDS,
+    LEANING_WORDS,
+    LINKING_ADVERBS,
+    OPENERS,
+    REFERRING_WORDS,
+    speaks_of_itself,
+    split_words,
+)
+
+
+class Rules:
+    """The rules for all that one tokenizer writes; what they know of its pieces is kept."""
+
+    def __init__(self, tokenizer: Tokenizer, vocab_size: int) -> None:
+        self._tokenizer = tokenizer
+        self.pieces = [*tokenizer.all_pieces, *[""] * (vocab_size - tokenizer.size)]
+        """The text of every id; a network may have rows to spare."""
+
+    def of(self, sources: Sequence[Sequence[str]], search: SearchConfig) -> Iterator[Constraint]:
+        """Yield what the search asks for.
+
+        Args:
+            sources: the title and the paragraphs of each cluster, as the network writes.
+            search: which rules hold.
+        """
+        if search.copy_weight:  # of whole distributions: before tokens are barred
+            tokens = map(self._tokenizer.encode_many, sources)
+            yield FollowSources(search.copy_weight, tokens, self._sentence_ends)
+        if search.no_repeat_words:
+            yield NoRepeatedWords(search.no_repeat_words, self.pieces, split_words, FUNCTION_WORDS)
+        if search.grounded:
+            yield GroundedWords(self._spelling, [*map(guarded_words, sources)])
+        if search.one_source:
+            yield ShortenedSentences([self._sentences(title, texts) for title, *texts in sources])
+
+    def _sentences(self, title: str, paragraphs: Sequence[str]) -> SourceSentences:
+        """Return the sentences that can be written; without those that say "I", if there are others.
+
+        A summary begins with one that names its topic: that has at least half as many words of the title
+        as any sentence has.
+        """
+        unwritable = frozenset(self._tokenizer.unwritable_ids)
+        writable = []
+        for sentences in map(split_sentences, paragraphs):
+            encoded = zip(sentences, self._tokenizer.encode_many(sentences))
+            writable.append([(s, i) for s, i in encoded if i and unwritable.isdisjoint(i)])
+        told = [[(s, ids) for s, ids in p if not speaks_of_itself(s)] for p in writable]
+        chosen = told if any(told) else writable
+        topic = frozenset(split_words(title)) - FUNCTION_WORDS
+        named = [len(topic.intersection(split_words(s))) for p in chosen for s, _ in p]
+        most = max(named, default=0)
+        openings = {number for number, count in enumerate(named) if 0 < most <= 2 * count}
+        return SourceSentences([[i for _, i in p] for p in chosen], self._vocabulary, openings)
+
+    @cached_property
+    def _spelling(self) -> Spelling:
+        return Spelling(self.pieces, self._tokenizer.end_id)
+
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary(
+            self.pieces,
+            self._tokenizer.end_id,
+            self._tokenizer.encode,
+            binding=CONDITIONS,
+            verbs=AUXILIARIES,
+            openers=OPENERS,
+            linking=CLAUSE_LINKS,
+            hanging=REFERRING_WORDS,
+            leaning=LEANING_WORDS,
+            adverbs=LINKING_ADVERBS,
+        )
+
+    @cached_property
+    def _sentence_ends(self) -> frozenset[int]:
+        return frozenset(n for n, piece in enumerate(self.pieces) if ends_sentence(piece))

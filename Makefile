@@ -38,7 +38,7 @@ browser: ## Chromium for the tests of the page, from Debian's packages
 		fi; }
 
 demo: .venv/installed ## summarise an example cluster, with the source of each sentence
-	@$(BIN)/hiersum summarize examples/harbour-bridge --title "Harbour bridge"
+	@$(BIN)/hiersum summarize examples/car-free-centre --title "Car-free centre of Lowmoor"
 
 test: .venv/installed-dev browser ## the fast tests, on all rooms
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS)

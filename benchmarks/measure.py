@@ -74,6 +74,11 @@ def wikilead_articles(split: str) -> list[dict[str, Any]]:
     return records
 
 
+def _without_folder(argument: str) -> str:
+    """Return an argument as it may be published: of a path of this machine, its last part."""
+    return Path(argument).name if Path(argument).is_absolute() else argument
+
+
 def write_results(what: str, results: dict[str, Any]) -> Path:
     """Write results with command, commit, versions and machine to benchmarks/results, and print them."""
     commit = subprocess.run(
@@ -82,7 +87,7 @@ def write_results(what: str, results: dict[str, Any]) -> Path:
     record = {
         "what": what,
         "date": date.today().isoformat(),
-        "command": " ".join(["python", *sys.argv]),
+        "command": " ".join(["python", *map(_without_folder, sys.argv)]),
         "commit": commit,
         "python": platform.python_version(),
         "machine": f"{os.cpu_count()} cores, {platform.machine()}",

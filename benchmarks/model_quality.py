@@ -118,6 +118,34 @@ def faithfulness(summaries: Sequence[Summary], clusters: Sequence[Cluster]) -> d
     }
 
 
+def sourcing(summaries: Sequence[Summary]) -> dict[str, Any]:
+    """Return how often sources are named, and how often the first is a paragraph with most of the
+    sentence's pairs of words."""
+    counts = []
+    for summary in summaries:
+        pairs = [_pairs(paragraph.text) for paragraph in summary.paragraphs]
+        named = right = 0
+        for sentence in summary.sentences:
+            own = _pairs(sentence.text)
+            shared = [len(own & paragraph) for paragraph in pairs]
+            best = [p for p, n in zip(summary.paragraphs, shared) if 0 < n == max(shared)]
+            places = {(place.document, place.position) for p in best for place in p.places}
+            named += bool(sentence.sources)
+            right += any((s.document, s.paragraph) in places for s in sentence.sources[:1])
+        counts.append([len(summary.sentences), named, right])
+    table = np.array(counts, dtype=float)
+    return {
+        "sentences": int(table[:, 0].sum()),
+        "with a source": _ratio(table[:, 1], table[:, 0]),
+        "first source has most of its pairs of words": _ratio(table[:, 2], table[:, 1]),
+    }
+
+
+def _pairs(text: str) -> set[tuple[str, str]]:
+    words = split_words(text)
+    return set(zip(words, words[1:]))
+
+
 def shape(texts: Sequence[str]) -> dict[str, float]:
     """Return how long summaries are, and how many repeat a trigram or break off."""
     repeats = [repetition(split_words(text)) > 0 for text in texts]
@@ -192,6 +220,7 @@ def main() -> None:
                 texts, baselines(clusters, target_lengths), targets
             ),
             "faithfulness, %": faithfulness(summaries, clusters),
+            "sources, %": sourcing(summaries),
             "shape": shape(texts),
             "seconds a cluster": round(float(np.mean([s.seconds for s in summaries])), 2),
         },

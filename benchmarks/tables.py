@@ -10,6 +10,7 @@ import dataclasses
 import json
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ SYSTEMS = {
     "lead (paper)": "Lead, as the paper defines it (with the title)",
     "lexrank (paper)": "LexRank over paragraphs, as the paper defines it",
     "lead (reader)": "`--system lead`: whole sentences",
-    "lexrank (reader)": "`--system lexrank`, the default: whole sentences",
+    "lexrank (reader)": "`--system lexrank`: whole sentences",
 }
 
 
@@ -321,6 +322,83 @@ def ranking_table() -> str:
     return "\n".join(lines)
 
 
+EXTRACTIVE = {
+    "lead": "Lead",
+    "lexrank": "LexRank",
+    "similar paragraphs": "paragraphs most like the title",
+}
+
+
+def model_table() -> str:
+    record, free = latest("model_quality"), latest("model_quality_free")
+    rows = [("the bundled model", record, "model"), ("... written freely", free, "model")]
+    rows += [(title, record, name) for name, title in EXTRACTIVE.items()]
+    return _model_rows(rows)
+
+
+def model_differences() -> str:
+    record, free = latest("model_quality"), latest("model_quality_free")
+    rows = [
+        (f"{what} minus {title}", result, f"model - {name}")
+        for what, result in (("bundled model", record), ("written freely", free))
+        for name, title in EXTRACTIVE.items()
+    ]
+    facts = (f"| {what} | {value(record)} | {value(free)} |" for what, value in MODEL_FACTS.items())
+    second = ["| | bundled model | written freely |", "|---|---|---|", *facts]
+    return "\n".join([_model_rows(rows), "", *second, "", f"`{record['signature']}`"])
+
+
+def _model_rows(rows: list[tuple[str, dict[str, Any], str]]) -> str:
+    kinds = ("cut to the model's length", "supported targets, cut to the model's length")
+    record = rows[0][1]
+    lines = [
+        f"| R-1 / R-2 / R-L | whole leads ({record['clusters'].split()[0]}) "
+        f"| their supported part ({record['supported targets']}) |",
+        "|---|---|---|",
+    ]
+    for title, result, name in rows:
+        lines.append(f"| {title} | {' | '.join(_triple(result[kind][name]) for kind in kinds)} |")
+    return "\n".join(lines)
+
+
+def model_sources() -> str:
+    parts = []
+    for what, name in (
+        ("the bundled model", "model_quality"),
+        ("the same network, written freely", "model_quality_free"),
+    ):
+        sources = latest(name)["sources, %"]
+        parts.append(
+            f"of {sources['sentences']} sentences of {what}, "
+            f"{with_interval(sources['with a source'])} % have a source, and of these "
+            f"{with_interval(sources['first source has most of its pairs of words'])} % name first "
+            "a paragraph with most of their pairs of words"
+        )
+    return f"On summaries of wikilead test clusters (`benchmarks/model_quality.py`): {'; '.join(parts)}."
+
+
+def _words(record: dict[str, Any]) -> str:
+    low, high = record["shape"]["words, 10th to 90th percentile"]
+    return f"{record['shape']['words']} ({low} to {high})"
+
+
+MODEL_FACTS: dict[str, Callable[[dict[str, Any]], str]] = {
+    "names in what was read, %": lambda r: with_interval(
+        r["faithfulness, %"]["names in what was read"]
+    ),
+    "numbers and dates in what was read, %": lambda r: with_interval(
+        r["faithfulness, %"]["numbers in what was read"]
+    ),
+    "words (tenth to ninetieth percentile)": _words,
+    "repeat three words": lambda r: f"{r['shape']['share with a repeated trigram']:.1%}",
+    "end in a full sentence": lambda r: f"{r['shape']['share that ends in a full sentence']:.1%}",
+    "sentences with a source, %": lambda r: with_interval(r["sources, %"]["with a source"]),
+    "first source has most pairs of the sentence's words, %": lambda r: with_interval(
+        r["sources, %"]["first source has most of its pairs of words"]
+    ),
+}
+
+
 def _triple(scores: dict[str, dict[str, float]]) -> str:
     """Return the means of ROUGE-1, 2 and L, and the widest side of their intervals."""
     chosen = [scores[metric] for metric in ("rouge1", "rouge2", "rougeL")]
@@ -397,11 +475,12 @@ def false_alarms_table() -> str:
 
 
 PAGES = {
-    "README.md": {"quality": quality_table, "speed": speed_table},
+    "README.md": {"model": model_table, "quality": quality_table, "speed": speed_table},
+    "src/hiersum/pretrained/README.md": {"model": model_table, "differences": model_differences},
     "docs/configuration.md": {"settings": settings_table},
     "docs/evaluation.md": {"rouge": rouge_text},
     "docs/reproducing.md": {"experiment": experiment_table},
-    "docs/using.md": {"attribution": attribution_table},
+    "docs/using.md": {"attribution": attribution_table, "model-sources": model_sources},
     "docs/serving.md": {"serving": serving_text},
     "docs/human-evaluation.md": {"false-alarms": false_alarms_table},
     "docs/training.md": {

@@ -35,16 +35,21 @@ hiersum rank-eval clusters/test --model start
 
 # First what the target was taken from, then what a title finds: a network that has only read the former joins what
 # does not belong together (EXPERIMENTS.md).
-for kind in oracle similarity; do
+prepare() {
     for split in valid train; do
-        hiersum prepare clusters/supported-$split --model start --config "$config" --set ranker.kind=$kind \
-            --out prepared-$kind/$split
+        hiersum prepare clusters/supported-$split --model start --config "$config" --set ranker.kind="$2" \
+            --set data.max_input_paragraphs="$3" --set data.max_paragraph_tokens="$4" --out "$1/$split"
     done
-done
+}
 train() {
     hiersum train "$config" --out "$1" --set training.data="$2/train" --set training.valid_data="$2/valid" \
-        --set training.start="$3" --set training.steps="$4" --set training.learning_rate="$5" --set training.precision=bf16
+        --set training.start="$3" --set training.steps="$4" --set training.learning_rate="$5" --set training.precision=bf16 \
+        --set training.batch_tokens="$6" --set data.max_input_paragraphs="$7" --set data.max_paragraph_tokens="$8"
 }
-train run-oracle prepared-oracle start 575 4e-4
-train run prepared-similarity run-oracle/model 600 2.5e-4
+prepare prepared-oracle oracle 12 64
+prepare prepared-short similarity 10 64
+prepare prepared-long similarity 12 100
+train run-oracle prepared-oracle start 575 4e-4 6400 12 64
+train run-short prepared-short run-oracle/model 600 2.5e-4 6400 10 64
+train run prepared-long run-short/model 500 2.5e-4 8000 12 100
 python "$here/bundle.py" run/model start bundle

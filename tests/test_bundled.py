@@ -8,14 +8,17 @@ from itertools import combinations
 from statistics import fmean
 
 import pytest
-from support import REPOSITORY
+from support import REPOSITORY, is_within
 
+from hiersum import Summarizer
 from hiersum.bundled import FOLDER
 from hiersum.config import Config
 from hiersum.ranking.neural import NeuralRanker
 from hiersum.text.documents import read_documents
 from hiersum.text.paragraphs import read_paragraphs
+from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.tokenizer import Tokenizer
+from hiersum.text.words import count_words, split_words
 
 EXAMPLES = {
     "harbour-bridge": "Harbour bridge",
@@ -46,6 +49,41 @@ def test_the_bundled_ranker_tells_what_a_title_is_about(
 
     own = mean_log_score(one, one) + mean_log_score(other, other)
     assert own > mean_log_score(one, other) + mean_log_score(other, one)
+
+
+@pytest.fixture(scope="module")
+def summarizer() -> Summarizer:
+    return Summarizer.from_pretrained(FOLDER)
+
+
+@pytest.mark.parametrize("folder", EXAMPLES)
+def test_the_bundled_model_keeps_to_its_sources(folder: str, summarizer: Summarizer) -> None:
+    """News, opinions and technical notes: each sentence is one of theirs, perhaps shortened, and is
+    said to come from there."""
+    documents, _ = read_documents([REPOSITORY / "examples" / folder], Config().data)
+    sources = [
+        (number, split_words(sentence))
+        for number, document in enumerate(documents)
+        for paragraph in read_paragraphs([document], Config().data)
+        for sentence in split_sentences(paragraph.text)
+    ]
+    summary = summarizer.summarize(documents, title=EXAMPLES[folder])
+    assert (summary.system, summary.model) == ("ht", "bundled")
+    assert 30 <= count_words(summary.text) <= 120
+    assert not [s for s in summary.sentences if s.unsupported]
+    for sentence in summary.sentences:
+        assert ends_sentence(sentence.text)
+        words = split_words(sentence.text)
+        found = {n for n, source in sources if is_within(words, source)}
+        assert sentence.sources[0].document in found
+
+
+def test_the_bundled_model_leaves_other_letters_to_lexrank(summarizer: Summarizer) -> None:
+    summary = summarizer.summarize(
+        ["Мост снова открыт. По нему идут люди и едут машины."], title="Мост"
+    )
+    assert summary.system == "lexrank"
+    assert summary.text
 
 
 def test_the_card_and_the_weights_say_what_was_learned_from() -> None:

@@ -14,6 +14,7 @@ import pytest
 from support import EXAMPLES, make_docx, make_pdf, without_bytes
 
 import hiersum
+from hiersum.bundled import FOLDER
 from hiersum.text.words import count_words
 
 Write = Callable[..., Path]
@@ -188,7 +189,7 @@ def test_info_tells_versions_devices_and_models() -> None:
     facts = json.loads(run("info", "--json").stdout)
     assert facts["hiersum"] == hiersum.__version__
     assert facts["devices"][0] == "cpu"
-    assert facts["models"] == []
+    assert facts["models"] == [str(FOLDER)]
     assert "torch" in run("info").stdout
 
 

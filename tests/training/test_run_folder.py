@@ -49,6 +49,18 @@ def test_what_a_kill_left_half_done_is_not_a_checkpoint(tmp_path: Path) -> None:
     assert not partial.exists()
 
 
+def test_a_kill_between_a_checkpoint_and_the_list_of_the_best_is_mended(tmp_path: Path) -> None:
+    """A last checkpoint that is in no list would never be tested."""
+    run = RunFolder(tmp_path)
+    save(run, 1, 2.0)
+    earlier = (tmp_path / "best.json").read_bytes()
+    save(run, 2, 1.0)
+    whole = (tmp_path / "best.json").read_bytes()
+    (tmp_path / "best.json").write_bytes(earlier)
+    run.prune(Config())
+    assert (tmp_path / "best.json").read_bytes() == whole
+
+
 def test_a_full_disk_leaves_the_earlier_checkpoints(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

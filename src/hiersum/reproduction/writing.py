@@ -7,8 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from hiersum.commands.model_folder import tokenizer_of
 from hiersum.commands.partial_results import PartialResults
 from hiersum.config import Config
@@ -79,13 +77,14 @@ def write_summaries(prepared: Path, out: Path, model: Path, config: Config) -> N
     rows = Rows.join([test.load(shard) for shard in test.manifest.shards])
     out.parent.mkdir(parents=True, exist_ok=True)
     with PartialResults.open(out, _PLAN) as results:
-        rest = np.array([n for n in range(len(rows)) if n not in results], dtype=np.int64)
-        shapes = rows.shapes(is_flat=test.is_flat)[rest]
-        batches = bucket(shapes, config.decoding.batch_tokens) if len(rest) else []
-        for batch in tracked(batches, "writing", len(batches)):
-            examples = rows.examples(rest[batch])
+        batches = bucket(rows.shapes(is_flat=test.is_flat), config.decoding.batch_tokens)
+        # Batches are those of the whole set, whatever is done: another padding rounds differently, and
+        # one bit may turn a search.
+        rest = [batch for batch in batches if any(n not in results for n in batch.tolist())]
+        for batch in tracked(rest, "writing", len(rest)):
+            examples = rows.examples(batch)
             texts = system.write_texts(examples, config.decoding)
-            for number, example, text in zip(rest[batch].tolist(), examples, texts):
+            for number, example, text in zip(batch.tolist(), examples, texts):
                 written = from_penn(text) if system.tokenizer.profile.is_penn else text
                 results.add(number, {"id": example.id, "summary": written})
         results.finish()

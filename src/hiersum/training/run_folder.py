@@ -175,10 +175,13 @@ class RunFolder:
                 f"{folder}: cannot be written ({reason}); earlier checkpoints stay, "
                 "and the same command goes on from the last one"
             ) from error
-        self._prune(config)
+        self.prune(config)
 
-    def _prune(self, config: Config) -> None:
-        """Keep the best and the newest; only the newest can be resumed from."""
+    def prune(self, config: Config) -> None:
+        """Keep the best and the newest; only the newest can be resumed from.
+
+        Of a run that goes on it is done first: a kill may have come between a checkpoint and this.
+        """
         best = self.best(config)
         checkpoints = self.checkpoints()
         for checkpoint in checkpoints[:-1]:

@@ -74,6 +74,7 @@ class Trainer:
         self.companions[TOKENIZER] = prepared.tokenizer_path
         if self.processes.is_main:
             run.begin(config)
+            run.prune(config)
         self.processes.wait()
         checkpoint = run.newest()
         self.state = checkpoint.state if checkpoint else TrainerState()

@@ -18,10 +18,9 @@ from hiersum.text.words import (
     CLAUSE_LINKS,
     CONDITIONS,
     FUNCTION_WORDS,
-    LEANING_WORDS,
     LINKING_ADVERBS,
     OPENERS,
-    REFERRING_WORDS,
+    leans_on_another,
     speaks_of_itself,
     split_words,
 )
@@ -85,9 +84,8 @@ class Rules:
             verbs=AUXILIARIES,
             openers=OPENERS,
             linking=CLAUSE_LINKS,
-            hanging=REFERRING_WORDS,
-            leaning=LEANING_WORDS,
             adverbs=LINKING_ADVERBS,
+            leans=leans_on_another,
         )
 
     @cached_property

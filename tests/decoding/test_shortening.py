@@ -45,8 +45,7 @@ VOCABULARY = Vocabulary(
     binding={"if"},
     verbs={"was"},
     openers={"in"},
-    hanging={"however"},
-    leaning={"it"},
+    leans=lambda words: "it" in words[:6] or words[0] == "however",
     adverbs={"however"},
 )
 

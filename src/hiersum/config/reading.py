@@ -34,7 +34,13 @@ class DataConfig:
     max_target_tokens: int = 400
     """Tokens of a target that a network learns to write, the end piece counted."""
     supported_targets: bool = False
-    """Learn only sentences that what is read supports; without the first, none of the target."""
+    """Learn only sentences of a target that what is read supports."""
+    target_support: float = 0.6
+    """Share of the content words of such a sentence that must stand in what is read."""
+    target_facts: bool = False
+    """All names and dates of such a sentence must stand there too, as all numbers always must."""
+    target_opening: bool = True
+    """Learn nothing of a target whose first sentence is not supported."""
     min_target_words: int = 1
     """Words that a supported target must keep."""
     near_duplicate: float = 0.8
@@ -56,6 +62,7 @@ class DataConfig:
                 f"data.min_paragraph_words ({self.min_paragraph_words})"
             )
         require_within("data.near_duplicate", self.near_duplicate, 0, 1)
+        require_within("data.target_support", self.target_support, 0, 1)
         require_within("data.clone_recall", self.clone_recall, 0, 1)
 
 

@@ -9,19 +9,17 @@ from itertools import islice
 from pathlib import Path
 
 from hiersum.config import Config
-from hiersum.data.example import InputForm, build_example, encode_target
+from hiersum.data.example import InputForm, build_example
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import TOKENIZER, Shard, write_shard
+from hiersum.data.supported import cut_to_supported
 from hiersum.errors import DataError, InputError
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker
 from hiersum.text.duplicates import is_clone
 from hiersum.text.paragraphs import split_document
-from hiersum.text.sentences import split_sentences
-from hiersum.text.support import Evidence
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.text.words import count_words
-from hiersum.types import Cluster, Document, Example
+from hiersum.types import Cluster, Document
 
 SHARD_CLUSTERS = 512
 """Clusters of one shard: some seconds of work, and what a killed run has to do again."""
@@ -74,28 +72,12 @@ def prepare_part(part: Part, *, recipe: Recipe) -> tuple[Shard, list[str]]:
             bad.handle(DataError(f"{corpus}: cluster {cluster.id}: {error}"))
             continue
         is_cut = recipe.config.data.supported_targets
-        kept = supported(example, form.tokenizer, recipe.config) if is_cut else example
+        kept = cut_to_supported(example, form.tokenizer, recipe.config) if is_cut else example
         if kept is not None:
             examples.append(kept)
     num_skipped = len(part.clusters) - len(examples)
     shard = write_shard(recipe.out, part.name, examples, skipped=num_skipped)
     return shard, bad.messages
-
-
-def supported(example: Example, tokenizer: Tokenizer, config: Config) -> Example | None:
-    """Cut the target to sentences that the paragraphs, as far as they are read, support.
-
-    Returns:
-        The example, or None if its first sentence is not supported or too little is left.
-    """
-    read = (tokenizer.decode(ids) for ids in example.paragraph_ids)
-    evidence = Evidence.of((example.title, *read))
-    sentences = split_sentences(example.target or "")
-    kept = [sentence for sentence in sentences if evidence.supports(sentence)]
-    target = " ".join(kept)
-    if not kept or kept[0] != sentences[0] or count_words(target) < config.data.min_target_words:
-        return None
-    return replace(example, target=target, target_ids=encode_target(target, tokenizer, config))
 
 
 def empty_clones(cluster: Cluster, config: Config) -> Cluster:

@@ -25,8 +25,6 @@ _MIN_PART = 5
 """Words of a part; what has fewer belongs to the one before: a date, a member of a list."""
 _MIN_WORDS = 6
 """Words that a sentence has before parts of it are left out at its end."""
-_SUBJECT = 6
-"""Words at the beginning of a sentence among which some lean on sentences before."""
 _NONE = -1
 """The sentence and the piece before the first."""
 _PARTING = frozenset(",;)]–—")
@@ -46,9 +44,8 @@ class Vocabulary:
         verbs: Set[str] = frozenset(),
         openers: Set[str] = frozenset(),
         linking: Set[str] = frozenset(),
-        hanging: Set[str] = frozenset(),
-        leaning: Set[str] = frozenset(),
         adverbs: Set[str] = frozenset(),
+        leans: Callable[[Sequence[str]], bool] = lambda words: False,
     ) -> None:
         """Take what there is to write with.
 
@@ -60,9 +57,8 @@ class Vocabulary:
             verbs: words whose part must not be left out if it begins with them.
             openers: words that begin a sentence which says nothing without its second part.
             linking: words that follow a comma whatever was left out before it.
-            hanging: words that, as the first of a sentence, lean on one before.
-            leaning: words that do so near its beginning.
             adverbs: words that a sentence can do without where a comma follows them.
+            leans: does a sentence of these words, in small letters, lean on one before?
         """
         self.pieces = pieces
         self.end_id = end_id
@@ -71,9 +67,8 @@ class Vocabulary:
         self.verbs = verbs
         self.openers = openers
         self.linking = linking
-        self.hanging = hanging
-        self.leaning = leaning
         self.adverbs = adverbs
+        self.leans = leans
         self.stop_id = next((n for n, piece in enumerate(pieces) if piece == "."), None)
         self.begins_word = [piece.startswith(SPACE) for piece in pieces]
         self.is_mark = [piece != SPACE and not any(map(str.isalnum, piece)) for piece in pieces]
@@ -262,10 +257,7 @@ class SourceSentences:
     def _before(self, sentence: Tokens, earlier: frozenset[int]) -> frozenset[int]:
         """Return which of the earlier sentences a sentence may follow."""
         vocabulary = self._vocabulary
-        words = vocabulary.words(sentence)[:_SUBJECT]
-        is_hanging = not (
-            vocabulary.leaning.isdisjoint(words) and vocabulary.hanging.isdisjoint(words[:1])
-        )
+        is_hanging = vocabulary.leans(vocabulary.words(sentence))
         return earlier if is_hanging else frozenset([_NONE])
 
     def _words(self, sentence: Tokens, part: range) -> list[str]:

@@ -15,7 +15,7 @@ from hiersum.text.stemming import stem
 from hiersum.text.words import FUNCTION_WORDS, split_words
 
 MIN_SHARE = 0.6
-"""Content words of a sentence that must stand in the sources."""
+"""Content words of a sentence that must stand in the sources, if nothing else is said."""
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -39,12 +39,12 @@ class Evidence:
             numbers |= _numbers(text)
         return cls(frozenset(_stems(words)), frozenset(numbers))
 
-    def supports(self, text: str) -> bool:
-        """Do most content words and all numbers of a text stand here?"""
+    def supports(self, text: str, min_share: float = MIN_SHARE) -> bool:
+        """Do this share of its content words and all numbers of a text stand here?"""
         stems = _stems(set(split_words(text)))
         return (
             bool(stems)
-            and len(stems & self.stems) >= MIN_SHARE * len(stems)
+            and len(stems & self.stems) >= min_share * len(stems)
             and _numbers(text) <= self.numbers
         )
 

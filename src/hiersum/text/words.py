@@ -8,7 +8,7 @@ to count their length. ROUGE has words of its own, in `overlap.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -73,15 +73,14 @@ LINKING_ADVERBS = frozenset(
     """however moreover furthermore additionally therefore thus then meanwhile instead still
     nevertheless nonetheless consequently similarly likewise""".split()
 )
-LEANING_WORDS = frozenset(
+_LEANING_WORDS = frozenset(
     """he him his she her hers it its they them their theirs this these those also however latter former
     instance example contrast addition hand""".split()
 )
-"""Words that, near the beginning of a sentence, lean on one before."""
-REFERRING_WORDS = LINKING_ADVERBS | frozenset(
+_SUBJECT = 6  # words at the beginning of a sentence among which these lean on one before
+_REFERRING_WORDS = LINKING_ADVERBS | frozenset(
     "that such there here but and or so another other others both neither".split()
 )
-"""Words that do so as the first of a sentence."""
 _FIRST_PERSON = frozenset("i me my mine we us our ours".split())
 
 
@@ -104,6 +103,13 @@ def split_stems(text: str) -> list[str]:
 def speaks_of_itself(sentence: str) -> bool:
     """Does it say "I" or "we"? In quotes it does not count: there it is told who speaks."""
     return '"' not in sentence and not _FIRST_PERSON.isdisjoint(split_words(sentence))
+
+
+def leans_on_another(words: Sequence[str]) -> bool:
+    """Does a sentence of these words refer to an earlier one: "he ...", "the latter ..."?"""
+    return not (
+        _LEANING_WORDS.isdisjoint(words[:_SUBJECT]) and _REFERRING_WORDS.isdisjoint(words[:1])
+    )
 
 
 def count_words(text: str) -> int:

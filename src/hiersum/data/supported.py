@@ -1,0 +1,51 @@
+"""What a network may learn from a target: the sentences that stand on what it reads.
+
+What it learns to say without a source it will say without a source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from hiersum.config import Config
+from hiersum.data.example import encode_target
+from hiersum.text.facts import SourceFacts
+from hiersum.text.sentences import split_sentences
+from hiersum.text.support import Evidence
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.text.words import count_words, leans_on_another, split_words
+from hiersum.types import Example
+
+
+def cut_to_supported(example: Example, tokenizer: Tokenizer, config: Config) -> Example | None:
+    """Cut the target to sentences that the paragraphs, as far as they are read, support.
+
+    Returns:
+        The example; None if too little is left, or its first sentence is not where it must be.
+    """
+    read = [example.title, *(tokenizer.decode(ids) for ids in example.paragraph_ids)]
+    sentences = split_sentences(example.target or "")
+    kept = list(_supported(sentences, read, config))
+    target = " ".join(kept)
+    if count_words(target) < config.data.min_target_words:
+        return None
+    if config.data.target_opening and kept[:1] != sentences[:1]:
+        return None
+    return replace(example, target=target, target_ids=encode_target(target, tokenizer, config))
+
+
+def _supported(sentences: list[str], read: list[str], config: Config) -> Iterator[str]:
+    """Yield the supported sentences; without the one before it, none that leans on that."""
+    evidence = Evidence.of(read)
+    facts = SourceFacts.of(read) if config.data.target_facts else None
+    has_before = True
+    for number, sentence in enumerate(sentences):
+        is_kept = evidence.supports(sentence, config.data.target_support)
+        if facts is not None:
+            is_kept = is_kept and not facts.missing(sentence)
+        if not config.data.target_opening and (number == 0 or not has_before):
+            is_kept = is_kept and not leans_on_another(split_words(sentence))
+        if is_kept:
+            yield sentence
+        has_before = is_kept

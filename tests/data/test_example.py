@@ -84,6 +84,19 @@ def test_t5_reads_the_title_in_every_paragraph_and_ends_each() -> None:
         assert list(ids) == [*tokenizer.encode(f"Harbour bridge: {paragraph.text}"), 1]
 
 
+def test_without_a_title_t5_reads_what_the_documents_call_their_topic() -> None:
+    """It always learned with one; the other profiles read none then."""
+    texts = ("The old dogs bake. Two old dogs dance.", "The old dogs are open.")
+    cluster = Cluster("", tuple(map(Document, texts)), id="x")
+    example, chosen = build("t5", cluster=cluster)
+    assert example.title == "old dogs"
+    tokenizer = TOKENIZERS["t5"]
+    for ids, paragraph in zip(example.paragraph_ids, chosen, strict=True):
+        whole = [*tokenizer.encode(f"old dogs: {paragraph.text}"), tokenizer.end_id]
+        assert list(ids) == whole
+    assert build("paper", cluster=cluster)[0].title == ""
+
+
 def test_limits_hold() -> None:
     config = load_config(None, ["data.max_input_paragraphs=2", "data.max_paragraph_tokens=4"])
     for profile in TOKENIZERS:

@@ -10,6 +10,8 @@ from hiersum.text.words import (
     count_words,
     cut_words,
     find_amounts,
+    leans_on_another,
+    speaks_of_itself,
     split_every,
     split_stems,
     split_words,
@@ -69,3 +71,33 @@ def test_amounts_are_what_two_texts_can_contradict_each_other_in() -> None:
 
 def test_stems_are_for_english_words_only() -> None:
     assert split_stems("Bridges are réparées 1990s") == ["bridg", "are", "réparées", "1990"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("We paid for it.", True),
+        ('The page said "alarm", and I did not see it.', True),
+        ('"I paid for it", the mayor said.', False),
+        ("\u201cWe paid\u201d, she said.", False),
+        ("The mayor paid for it.", False),
+    ],
+)
+def test_who_speaks_is_told_by_quotes(sentence: str, expected: bool) -> None:
+    assert speaks_of_itself(sentence) is expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("It was closed.", True),
+        ("In March it was closed.", True),
+        ("However, the bridge was closed.", True),
+        ("But the bridge was closed.", True),
+        ("The bridge was closed, but not for long.", False),
+        ("The old bridge over the river lost its cables.", False),
+        ("", False),
+    ],
+)
+def test_a_sentence_leans_on_another_by_its_subject(sentence: str, expected: bool) -> None:
+    assert leans_on_another(split_words(sentence)) is expected

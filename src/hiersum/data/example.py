@@ -4,7 +4,8 @@ Training and serving both come through here, so that a network reads the same fo
 
     paper      the title is paragraph 0, ended by the piece <T>
     hiersumm   no title; a flat network's paragraphs are joined by <P> and ended by the end piece
-    t5         every paragraph begins with the title and ends with the end piece
+    t5         every paragraph begins with the title and ends with the end piece; where nobody gave a
+               title, the documents' own words for their topic stand in for it
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from hiersum.ranking.naming import documents_that_name
 from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.tokenizer import Tokenizer
+from hiersum.text.topic import find_topic
 from hiersum.types import Cluster, Example, Paragraph
 
 GraphBuilder = Callable[[Cluster, Sequence[Paragraph], Sequence[int]], NDArray[np.float64]]
@@ -76,7 +78,10 @@ def build_example(
     scores = ranker.scores(cluster.title if query is None else query, paragraphs)
     ranking = best_first(scores)[: config.data.max_input_paragraphs]
     chosen = [paragraphs[index] for index in ranking]
-    paragraph_ids = _encode(chosen, cluster.title, form, config)
+    title = cluster.title
+    if not title and form.tokenizer.title_in_every_paragraph:  # it never learned to do without
+        title = find_topic([document.text for document in cluster.documents])
+    paragraph_ids = _encode(chosen, title, form, config)
     has_title = len(paragraph_ids) > len(chosen)
     graph = None
     if form.build_graph is not None:
@@ -88,7 +93,7 @@ def build_example(
         target_ids = encode_target(cluster.summary, form.tokenizer, config)
     example = Example(
         id=cluster.id,
-        title=cluster.title,
+        title=title,
         paragraph_ids=tuple(tuple(ids) for ids in paragraph_ids),
         documents=(*title_place, *(paragraph.document for paragraph in chosen)),
         positions=(*title_place, *(paragraph.position for paragraph in chosen)),

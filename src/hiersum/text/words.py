@@ -34,7 +34,7 @@ _NUMBER_WORDS = frozenset(
     hundred thousand million billion first second third half""".split()
 )
 # Without march and may, which are other words too.
-_DATE_WORDS = frozenset(
+DATE_WORDS = frozenset(
     """monday tuesday wednesday thursday friday saturday sunday january february april june july august
     september october november december""".split()
 )
@@ -81,6 +81,7 @@ _SUBJECT = 6  # words at the beginning of a sentence among which these lean on o
 _REFERRING_WORDS = LINKING_ADVERBS | frozenset(
     "that such there here but and or so another other others both neither".split()
 )
+_QUOTED = re.compile(r'"[^"]*"|\u201c[^\u201d]*\u201d')
 _FIRST_PERSON = frozenset("i me my mine we us our ours".split())
 
 
@@ -102,7 +103,7 @@ def split_stems(text: str) -> list[str]:
 
 def speaks_of_itself(sentence: str) -> bool:
     """Does it say "I" or "we"? In quotes it does not count: there it is told who speaks."""
-    return '"' not in sentence and not _FIRST_PERSON.isdisjoint(split_words(sentence))
+    return not _FIRST_PERSON.isdisjoint(split_words(_QUOTED.sub(" ", sentence)))
 
 
 def leans_on_another(words: Sequence[str]) -> bool:
@@ -139,4 +140,4 @@ def find_amounts(text: str) -> frozenset[str]:
     """Return what makes two texts contradict each other: numbers with sign, currency and per cent,
     number words, negations, weekdays and months."""
     numbers = (_THOUSANDS.sub("", number).replace(" ", "") for number in _NUMBER.findall(text))
-    return frozenset(numbers) | (_NUMBER_WORDS | _DATE_WORDS).intersection(split_words(text))
+    return frozenset(numbers) | (_NUMBER_WORDS | DATE_WORDS).intersection(split_words(text))

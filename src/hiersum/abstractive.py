@@ -90,8 +90,12 @@ class AbstractiveSystem:
         """Return how this network wants its source written."""
         return InputForm.of(self.network.config, self.tokenizer, config)
 
-    def can_read(self, example: Example) -> bool:
-        """Does it know all letters of at least four words in five?"""
+    def can_read(self, example: Example, texts: Sequence[str], search: SearchConfig) -> bool:
+        """Does it know all letters of at least four words in five, and of a sentence to write?"""
+        if search.one_source:
+            (sources,) = self._source_texts([example], [texts])
+            if not self._rules.can_begin(sources):
+                return False
         unknown, pieces = self.tokenizer.unknown_id, self._rules.pieces
         num_words = num_unknown = 0
         for ids in example.paragraph_ids:
@@ -122,12 +126,9 @@ class AbstractiveSystem:
         min_length = min(search.min_length, max_words)
         bounded = replace(search, max_length=max_length, min_length=min_length)
         written = self._search(examples, bounded, sources, watch, with_attention=True)
-        texts = [self._text(hypothesis) for hypothesis in written]
-        if self.tokenizer.profile.is_penn:
-            texts = [from_penn(text, learn_casing(of)) for text, of in zip(texts, sources)]
         return [
-            Draft(_whole_sentences(text, max_words), self._trail(hypothesis, example))
-            for text, hypothesis, example in zip(texts, written, examples)
+            Draft(self._sentences(hypothesis, of, max_words), self._trail(hypothesis, example))
+            for hypothesis, of, example in zip(written, sources, examples)
         ]
 
     def paragraph_attention(self, example: Example) -> Attention:
@@ -217,11 +218,38 @@ class AbstractiveSystem:
     def _source_texts(
         self, examples: Sequence[Example], sources: Sequence[Sequence[str]] | None
     ) -> list[list[str]]:
-        """Return the title and paragraphs of each example, written as the network writes."""
-        if sources is None:
-            sources = [[self.tokenizer.decode(ids) for ids in e.paragraph_ids] for e in examples]
-        form = to_penn if self.tokenizer.profile.is_penn else str
-        return [[*map(form, (e.title, *texts))] for e, texts in zip(examples, sources)]
+        """Return the title and paragraphs of each example, as far as they were read, written as the
+        network writes.
+        """
+        form = to_penn if self.tokenizer.profile.is_penn else self.tokenizer.fold
+        texts = []
+        for number, example in enumerate(examples):
+            read = self._read_texts(example)
+            if sources is not None:
+                read = [*map(_sentences_within, sources[number], read)]
+            texts.append([*map(form, (example.title, *read))])
+        return texts
+
+    def _read_texts(self, example: Example) -> list[str]:
+        """Return what was read of each paragraph of an example, its title left out."""
+        has_title = example.documents[0] == TITLE_PLACE
+        texts = [self.tokenizer.decode(ids) for ids in example.paragraph_ids[has_title:]]
+        if not self.tokenizer.title_in_every_paragraph:
+            return texts
+        return [text.removeprefix(f"{self.tokenizer.fold(example.title)}: ") for text in texts]
+
+    def _sentences(
+        self, hypothesis: Hypothesis, sources: Sequence[str], max_words: int
+    ) -> list[str]:
+        """Return what was written, in the letters of its sources; what breaks off says so."""
+        text = self._text(hypothesis)
+        if self.tokenizer.profile.is_penn:
+            text = from_penn(text, learn_casing(sources))
+        sentences = _whole_sentences(self.tokenizer.unfold(text, sources), max_words)
+        is_over = self.tokenizer.end_id in hypothesis.token_ids
+        if len(sentences) == 1 and not is_over and not ends_sentence(sentences[0]):
+            sentences = [f"{sentences[0]}\u2026"]
+        return sentences
 
     def _text(self, hypothesis: Hypothesis) -> str:
         end_id = self.tokenizer.end_id
@@ -272,6 +300,18 @@ def _spread(
 def _until_end(token_ids: Sequence[int], end_id: int) -> Sequence[int]:
     """The released search may run on past an end; the text stops at the first."""
     return token_ids[: token_ids.index(end_id)] if end_id in token_ids else token_ids
+
+
+def _sentences_within(text: str, read: str) -> str:
+    """Return the sentences of a paragraph that were read to their end; the first in any case."""
+    room = count_letters(read)
+    kept: list[str] = []
+    for sentence in split_sentences(text):
+        room -= count_letters(sentence)
+        if kept and room < 0:
+            break
+        kept.append(sentence)
+    return " ".join(kept) if room < 0 else text
 
 
 def _whole_sentences(text: str, max_words: int) -> list[str]:

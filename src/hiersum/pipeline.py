@@ -280,7 +280,8 @@ class Summarizer:
             form = self.model.input_form(self.config)
             example, read = build_example(readable, form, self.ranker, self.config, query=query)
             scores = example.scores[-len(read) :]  # a title that is read comes before them
-            if not self.model.can_read(example):
+            texts = [paragraph.text for paragraph in read]
+            if not self.model.can_read(example, texts, self.config.decoding):
                 example, system = None, next(iter(SYSTEMS))
                 name = cluster.id or title or "the documents"
                 logger.warning(_UNKNOWN_LETTERS, name, system)

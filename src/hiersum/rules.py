@@ -10,7 +10,8 @@ from hiersum.decoding.constraints import Constraint
 from hiersum.decoding.copying import FollowSources
 from hiersum.decoding.grounding import GroundedWords, Spelling, guarded_words
 from hiersum.decoding.repetition import NoRepeatedWords
-from hiersum.decoding.shortening import ShortenedSentences, SourceSentences, Vocabulary
+from hiersum.decoding.sentence_parts import Vocabulary
+from hiersum.decoding.shortening import ShortenedSentences, SourceSentences
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import (
@@ -20,6 +21,7 @@ from hiersum.text.words import (
     FUNCTION_WORDS,
     LINKING_ADVERBS,
     OPENERS,
+    RESTRICTIONS,
     leans_on_another,
     speaks_of_itself,
     split_words,
@@ -51,17 +53,26 @@ class Rules:
         if search.one_source:
             yield ShortenedSentences([self._sentences(title, texts) for title, *texts in sources])
 
+    def can_begin(self, source: Sequence[str]) -> bool:
+        """Is there a sentence of a cluster's title and paragraphs that can be written?"""
+        return any(map(any, self._writable(source[1:])))
+
+    def _writable(self, paragraphs: Sequence[str]) -> list[list[tuple[str, list[int]]]]:
+        """Return the sentences of each paragraph that have no unknown letter, with their pieces."""
+        unwritable = frozenset(self._tokenizer.unwritable_ids)
+        writable = []
+        for sentences in map(split_sentences, paragraphs):
+            encoded = zip(sentences, self._tokenizer.encode_many(sentences))
+            writable.append([(s, i) for s, i in encoded if i and unwritable.isdisjoint(i)])
+        return writable
+
     def _sentences(self, title: str, paragraphs: Sequence[str]) -> SourceSentences:
         """Return the sentences that can be written; without those that say "I", if there are others.
 
         A summary begins with one that names its topic: that has at least half as many words of the title
         as any sentence has.
         """
-        unwritable = frozenset(self._tokenizer.unwritable_ids)
-        writable = []
-        for sentences in map(split_sentences, paragraphs):
-            encoded = zip(sentences, self._tokenizer.encode_many(sentences))
-            writable.append([(s, i) for s, i in encoded if i and unwritable.isdisjoint(i)])
+        writable = self._writable(paragraphs)
         told = [[(s, ids) for s, ids in p if not speaks_of_itself(s)] for p in writable]
         chosen = told if any(told) else writable
         topic = frozenset(split_words(title)) - FUNCTION_WORDS
@@ -80,7 +91,8 @@ class Rules:
             self.pieces,
             self._tokenizer.end_id,
             self._tokenizer.encode,
-            binding=CONDITIONS,
+            binding=RESTRICTIONS,
+            conditions=CONDITIONS,
             verbs=AUXILIARIES,
             openers=OPENERS,
             linking=CLAUSE_LINKS,

@@ -111,3 +111,19 @@ def test_few_hypotheses_are_written_with_one_thread(num_hypotheses: int, threads
         assert torch.get_num_threads() == 2
     finally:
         torch.set_num_threads(before)
+
+
+def test_searches_at_once_leave_the_threads_as_they_were() -> None:
+    """The one that began first may end first."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        first, second = threads_for(1), threads_for(1)
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert torch.get_num_threads() == 1
+        second.__exit__(None, None, None)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

@@ -9,7 +9,8 @@ from itertools import combinations
 import pytest
 import torch
 
-from hiersum.decoding.shortening import ShortenedSentences, SourceSentences, Vocabulary
+from hiersum.decoding.sentence_parts import Vocabulary
+from hiersum.decoding.shortening import ShortenedSentences, SourceSentences
 
 SPACE = "▁"
 MARKS = [",", ".", ";", f"{SPACE}(", ")", "),", "?"]
@@ -149,16 +150,6 @@ def test_where_every_wanted_beginning_hangs_on_others_it_begins_elsewhere() -> N
     assert {walk(hanging, generator)[:6] for _ in range(5)} == {"It was"}
 
 
-def test_what_stands_in_quotes_or_brackets_stays_whole() -> None:
-    long = "".join(f"{SPACE}{letter}" for letter in "abcde")
-    pieces = [END, ".", ",", '"', f"{SPACE}(", ")", long]
-    vocabulary = Vocabulary(pieces, 0, lambda text: [])
-    quoted, bracketed = ['"', long, ",", long, '"'], [f"{SPACE}(", long, ",", long, ")"]
-    sentence = [pieces.index(piece) for piece in (long, ",", long, *quoted, *bracketed)]
-    found = [[pieces[sentence[n]] for n in part] for part in vocabulary.parts(sentence)]
-    assert found == [[long, ","], [long, *quoted], bracketed]
-
-
 def test_a_summary_ends_only_where_a_sentence_does() -> None:
     source = sentences()
     for text, may_end in (
@@ -200,3 +191,87 @@ def test_a_vocabulary_without_a_full_stop_ends_where_sources_end() -> None:
     pieces = [END, f"{SPACE}one", f"{SPACE}two"]
     source = SourceSentences([[[1, 2]]], Vocabulary(pieces, 0, lambda text: [1]))
     assert source.next_tokens((1,)).tolist() == [2]
+    assert source.next_tokens((1, 2)).tolist() == [0]
+
+
+def all_forms(text: str, **words: set[str]) -> set[str]:
+    """Return everything that can be written of one sentence."""
+    spelled = re.findall(r'\.\)|\.”|",|\),| ?[("“]|[,.;:?)”€–]| ?\w+|.', f" {text}")
+    pieces = [END, ".", *sorted({piece.replace(" ", SPACE) for piece in spelled} - {"."})]
+    ids = [pieces.index(piece.replace(" ", SPACE)) for piece in spelled]
+    vocabulary = Vocabulary(pieces, 0, lambda text: [], **words)
+    source = SourceSentences([[ids]], vocabulary)
+    found, open_ends = set(), [()]
+    while open_ends:
+        tokens = open_ends.pop()
+        for token in source.next_tokens(tokens).tolist():
+            if token == 0:
+                found.add("".join(pieces[n] for n in tokens).replace(SPACE, " ").strip())
+            else:
+                open_ends.append((*tokens, token))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "shorter"),
+    [
+        (
+            'The mayor of the town called it "a great day for all", which it was not by then.',
+            [],  # the quote and its comma are one piece: a full stop cannot stand between them
+        ),
+        (
+            "The mayor of the town called it “a great day for all”, as he had done before.",
+            ["The mayor of the town called it “a great day for all”."],
+        ),
+        (
+            "The state pays nothing for the bridge (as it was said in May) since the very first year.",
+            [
+                "The state pays nothing for the bridge.",
+                "The state pays nothing for the bridge (as it was said in May).",
+                "The state pays nothing for the bridge since the very first year.",
+            ],
+        ),
+        (
+            "The new bridge of the old town cost 30 €, as the mayor said in May.",
+            ["The new bridge of the old town cost 30 €."],
+        ),
+        ("Anna ruled the whole old town from 1990 – 1995 over all of its people.", []),
+    ],
+)
+def test_what_belongs_to_the_words_of_a_part_is_not_lost(text: str, shorter: list[str]) -> None:
+    """Closing quotes and brackets, signs of money, and the end of a range."""
+    assert all_forms(text) == {text, *shorter}
+
+
+@pytest.mark.parametrize("text", ["(Nobody paid for the bridge.)", "Anna said “it is over.”"])
+def test_a_sentence_that_ends_within_quotes_or_brackets_has_an_end(text: str) -> None:
+    assert all_forms(text) == {text}
+
+
+def test_a_condition_holds_wherever_it_stands_in_its_part() -> None:
+    text = "The town will build the bridge, Anna told them if the state pays half, in two years of work."
+    assert all_forms(text) == {
+        text,
+        "The town will build the bridge.",
+        "The town will build the bridge, Anna told them if the state pays half.",
+        "The town will build the bridge in two years of work.",
+    }
+    assert all_forms(text, conditions={"if"}) == {text}
+
+
+def test_a_sentence_keeps_its_main_clause() -> None:
+    """After a clause that opens it, and those that are tied to that."""
+    text = (
+        "When the long war ended, which had lasted five whole years, the bridge was built in stone."
+    )
+    words = {"openers": {"when"}, "linking": {"which"}}
+    assert all_forms(text, **words) == {text}
+
+
+def test_a_first_sentence_does_not_break_off() -> None:
+    """Another rule may bar what it says twice."""
+    rule = ShortenedSentences([sentences([["Anna fell.", "Anna fell then."]])])
+    for text, is_free in (("Anna", True), ("Anna fell. Anna", False)):
+        log_probs = torch.full((1, 1, len(ALL)), -torch.inf)
+        rule(torch.tensor([[[0, *encode(text)]]]), log_probs, [0])
+        assert (log_probs[0, 0, ALL.index(f"{SPACE}fell")] == 0) == is_free

@@ -23,8 +23,8 @@ class DataConfig:
     """Paragraphs with fewer words are fragments and are dropped."""
     max_paragraph_words: int = 160
     """Longer paragraphs are split at sentence ends."""
-    named_only: bool = False
-    """A network reads only documents in which the title stands word for word, if any has it."""
+    on_topic_only: bool = False
+    """Where most documents hardly speak of the title, a network reads only those that do."""
     max_input_paragraphs: int = 24
     """The best paragraphs that a network reads."""
     max_paragraph_tokens: int = 100

@@ -21,7 +21,7 @@ from hiersum.errors import InputError
 from hiersum.graphs.discourse import discourse_graph
 from hiersum.graphs.similarity import similarity_graph
 from hiersum.graphs.title import add_title
-from hiersum.ranking.naming import documents_that_name
+from hiersum.ranking.aboutness import documents_about
 from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.tokenizer import Tokenizer
@@ -70,9 +70,10 @@ def build_example(
         InputError: there is no text in the documents.
     """
     paragraphs = read_paragraphs(cluster.documents, config.data, keep_all=cluster.graph is not None)
-    if config.data.named_only and cluster.graph is None:
-        named = documents_that_name(cluster.title, cluster.documents)
-        paragraphs = [p for p in paragraphs if any(place.document in named for place in p.places)]
+    if config.data.on_topic_only and cluster.graph is None:
+        about = documents_about(cluster.title, cluster.documents)
+        on_topic = [p for p in paragraphs if any(place.document in about for place in p.places)]
+        paragraphs = on_topic or paragraphs
     if not any(paragraph.text.strip() for paragraph in paragraphs):
         raise InputError("there is no text in the documents")
     scores = ranker.scores(cluster.title if query is None else query, paragraphs)

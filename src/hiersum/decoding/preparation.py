@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 
 import torch
 
@@ -63,11 +64,39 @@ def threads_for(num_hypotheses: int) -> Iterator[None]:
     """Write few hypotheses with one thread.
 
     Their steps are so small that a second thread gains a sixth, and loses fifty times that when another
-    program keeps its core busy, since every operation waits for it.
+    program keeps its core busy, since every operation waits for it. The setting is the whole
+    program's: of several searches at once, the first changes it and the last puts it back.
     """
-    before = torch.get_num_threads()
-    torch.set_num_threads(1 if num_hypotheses <= _FEW_HYPOTHESES else before)
+    if num_hypotheses > _FEW_HYPOTHESES:
+        yield
+        return
+    _one_thread.enter()
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        _one_thread.leave()
+
+
+class _OneThread:
+    """One thread for torch, as long as anybody asks for it."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._num_inside = 0
+        self._before = 1
+
+    def enter(self) -> None:
+        with self._lock:
+            if self._num_inside == 0:
+                self._before = torch.get_num_threads()
+                torch.set_num_threads(1)
+            self._num_inside += 1
+
+    def leave(self) -> None:
+        with self._lock:
+            self._num_inside -= 1
+            if self._num_inside == 0:
+                torch.set_num_threads(self._before)
+
+
+_one_thread = _OneThread()

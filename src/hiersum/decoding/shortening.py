@@ -12,104 +12,19 @@ All pieces of a cluster's sentences are places, and each place knows which may c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from hiersum.decoding.grounding import SPACE
+from hiersum.decoding.sentence_parts import DROPPED, Tokens, Vocabulary
 
-Tokens = Sequence[int]
-_MIN_PART = 5
-"""Words of a part; what has fewer belongs to the one before: a date, a member of a list."""
 _MIN_WORDS = 6
 """Words that a sentence has before parts of it are left out at its end."""
 _NONE = -1
 """The sentence and the piece before the first."""
-_PARTING = frozenset(",;)]–—")
-_QUOTES = frozenset('"“”')
-
-
-class Vocabulary:
-    """What the pieces of a tokenizer are; built once for it."""
-
-    def __init__(
-        self,
-        pieces: Sequence[str],
-        end_id: int,
-        encode: Callable[[str], Tokens],
-        *,
-        binding: Set[str] = frozenset(),
-        verbs: Set[str] = frozenset(),
-        openers: Set[str] = frozenset(),
-        linking: Set[str] = frozenset(),
-        adverbs: Set[str] = frozenset(),
-        leans: Callable[[Sequence[str]], bool] = lambda words: False,
-    ) -> None:
-        """Take what there is to write with.
-
-        Args:
-            pieces: the text of each piece.
-            end_id: the one that ends a summary.
-            encode: the pieces of a text.
-            binding: words, in small letters, whose part must not be left out, nor those beside it.
-            verbs: words whose part must not be left out if it begins with them.
-            openers: words that begin a sentence which says nothing without its second part.
-            linking: words that follow a comma whatever was left out before it.
-            adverbs: words that a sentence can do without where a comma follows them.
-            leans: does a sentence of these words, in small letters, lean on one before?
-        """
-        self.pieces = pieces
-        self.end_id = end_id
-        self.encode = encode
-        self.binding = binding
-        self.verbs = verbs
-        self.openers = openers
-        self.linking = linking
-        self.adverbs = adverbs
-        self.leans = leans
-        self.stop_id = next((n for n, piece in enumerate(pieces) if piece == "."), None)
-        self.begins_word = [piece.startswith(SPACE) for piece in pieces]
-        self.is_mark = [piece != SPACE and not any(map(str.isalnum, piece)) for piece in pieces]
-        self.ends_sentence = [
-            mark and any(letter in ".!?" for letter in piece)
-            for mark, piece in zip(self.is_mark, pieces)
-        ]
-
-    def words(self, tokens: Tokens) -> list[str]:
-        """Return words in small letters, without marks."""
-        text = "".join(self.pieces[token] for token in tokens)
-        words = ("".join(filter(str.isalnum, word)) for word in text.lower().split(SPACE))
-        return [word for word in words if word]
-
-    def is_adverb(self, part: Tokens) -> bool:
-        """Is a part a single word that its sentence can do without?"""
-        words = self.words(part)
-        return len(words) == 1 and words[0] in self.adverbs
-
-    def parts(self, tokens: Tokens) -> list[range]:
-        """Return where the parts of a sentence lie; each ends with the marks after it.
-
-        What stands in quotes or brackets is not parted.
-        """
-        starts, depth, is_quoted = [0], 0, False
-        for place, token in enumerate(tokens):
-            piece = self.pieces[token]
-            if place and piece.startswith(SPACE) and not is_quoted and depth == 0:
-                before = self.pieces[tokens[place - 1]]
-                if not _PARTING.isdisjoint(before) or piece[1:2] in ("(", "["):
-                    starts.append(place)
-            depth += sum((letter in "([") - (letter in ")]") for letter in piece)
-            is_quoted ^= sum(letter in _QUOTES for letter in piece) % 2 == 1
-        ends = [*starts[1:], len(tokens)]
-        after_adverb = ends[0] if self.is_adverb(tokens[: ends[0]]) else 0
-        kept = [
-            start
-            for start, end in zip(starts, ends)
-            if start in (0, after_adverb) or len(self.words(tokens[start:end])) >= _MIN_PART
-        ]
-        return [range(a, b) for a, b in zip(kept, [*kept[1:], len(tokens)])]
 
 
 class _State(NamedTuple):
@@ -162,6 +77,10 @@ class SourceSentences:
             found.add(self.end_id)
         return torch.tensor(sorted(found), dtype=torch.long)
 
+    def is_in_first(self, tokens: tuple[int, ...]) -> bool:
+        """Are some tokens the beginning of a first sentence?"""
+        return not self._state(tokens).used - {_NONE}
+
     def _state(self, tokens: tuple[int, ...]) -> _State:
         if tokens not in self._states:
             state, token = self._state(tokens[:-1]), tokens[-1]
@@ -206,23 +125,24 @@ class SourceSentences:
         parts = vocabulary.parts(sentence)
         needed = self._needed(sentence, parts)
         for which, part in enumerate(parts):
-            last_word = self._last_word(sentence, part)
+            last = self._last_kept(sentence, part)
             for place in part:
                 followers = [first + place + 1] if place + 1 in part else []
-                if place in (last_word, part[-1]):
-                    has_mark = place != last_word
+                if place in (last, part[-1]):
+                    has_mark = place != last or vocabulary.ends_in_mark(sentence[last])
+                    later_parts = [n for n in self._later(which, needed) if n > which + 1]
+                    followers += [first + part.stop] * (place == part[-1] != parts[-1][-1])
                     followers += [
-                        first + parts[later][0]
-                        for later in self._later(which, needed)
-                        if later == which + 1 or has_mark == self._is_linked(sentence, parts[later])
+                        first + parts[n][0]
+                        for n in later_parts
+                        if has_mark == self._is_linked(sentence, parts[n])
                     ]
-                if place == last_word and self._may_end(sentence, parts, which, needed):
+                if place == last and self._may_end(sentence, parts, which, needed):
                     followers.append(early_end)
                 self._place(sentence[place], number, followers)
-        stop_id = sentence[-1] if vocabulary.stop_id is None else vocabulary.stop_id
-        self._place(stop_id, number, ())
+        self._place(_NONE if vocabulary.stop_id is None else vocabulary.stop_id, number, ())
         self._ends.add(early_end)
-        if vocabulary.ends_sentence[sentence[-1]]:
+        if vocabulary.stop_id is None or self._is_ended(sentence, parts[-1]):
             self._ends.add(early_end - 1)
         self._starts.append({first: self._before(sentence, earlier)})
         if len(parts) > 1 and vocabulary.is_adverb(sentence[: parts[0].stop]):
@@ -233,14 +153,22 @@ class SourceSentences:
         """Say which parts must not be left out: conditions and the like, and what stands beside them."""
         vocabulary = self._vocabulary
         words = [self._words(sentence, part) for part in parts]
-        binds = [not vocabulary.binding.isdisjoint(part[:2]) for part in words]
+        binds = [
+            not (vocabulary.binding.isdisjoint(part[:2]) and vocabulary.conditions.isdisjoint(part))
+            for part in words
+        ]
         needed = [
             any(binds[max(0, n - 1) : n + 2]) or not vocabulary.verbs.isdisjoint(part[:1])
             for n, part in enumerate(words)
         ]
-        if len(parts) > 1:
-            opens = not vocabulary.openers.isdisjoint(words[0][:1])
-            needed[1] |= opens or vocabulary.is_adverb(sentence[: parts[0].stop])
+        if len(parts) > 1 and vocabulary.is_adverb(sentence[: parts[0].stop]):
+            needed[1] = True
+        if not vocabulary.openers.isdisjoint(words[0][:1]):
+            # The main clause is the first part that nothing ties to the one before.
+            for later in range(1, len(parts)):
+                needed[later] = True
+                if not self._is_linked(sentence, parts[later]):
+                    break
         return needed
 
     def _later(self, which: int, needed: Sequence[bool]) -> Iterator[int]:
@@ -268,16 +196,30 @@ class SourceSentences:
     ) -> bool:
         """May a full stop follow a part, where it has none of its own?"""
         vocabulary, part = self._vocabulary, parts[which]
-        last_word = self._last_word(sentence, part)
-        if any(vocabulary.ends_sentence[sentence[n]] for n in range(last_word, part.stop)):
+        is_marked = vocabulary.ends_in_mark(sentence[self._last_kept(sentence, part)])
+        if vocabulary.stop_id is None or is_marked or self._is_ended(sentence, part):
             return False
         is_long = len(vocabulary.words(sentence[: part.stop])) >= _MIN_WORDS
         return which == len(parts) - 1 or (is_long and not any(needed[which + 1 :]))
+
+    def _is_ended(self, sentence: Tokens, part: range) -> bool:
+        """Does a part end as sentences do, perhaps within quotes or brackets?"""
+        ends_sentence = self._vocabulary.ends_sentence
+        marks = range(self._last_word(sentence, part), part.stop)
+        return any(ends_sentence[sentence[place]] for place in marks)
 
     def _last_word(self, sentence: Tokens, part: range) -> int:
         """Return where the last piece of a part's last word stands."""
         is_mark = self._vocabulary.is_mark
         return next((place for place in reversed(part) if not is_mark[sentence[place]]), part[0])
+
+    def _last_kept(self, sentence: Tokens, part: range) -> int:
+        """Return the last place of a part that has more than a comma and the like."""
+        pieces = self._vocabulary.pieces
+        kept = (
+            place for place in reversed(part) if not DROPPED.issuperset(pieces[sentence[place]])
+        )
+        return next(kept, part[0])
 
     def _begin_at(self, first: int, sentence: Tokens, part: range, before: frozenset[int]) -> None:
         """Let the sentence that was added last begin with a later part, with a capital."""
@@ -317,6 +259,16 @@ class ShortenedSentences:
                 kept = row_V[allowed]
                 row_V.fill_(-torch.inf)
                 row_V[allowed] = kept
-                # Where there is nothing more to say, a summary ends, however short it is.
-                if source.end_id in allowed and kept.max() == -torch.inf:
-                    row_V[source.end_id] = 0
+                if len(kept) and kept.max() == -torch.inf:
+                    self._go_on(source, tuple(tokens), allowed, row_V)
+
+    def _go_on(
+        self, source: SourceSentences, tokens: tuple[int, ...], allowed: Tensor, row_V: Tensor
+    ) -> None:
+        """Find a way on where other rules bar all that may come next."""
+        if source.end_id in allowed:
+            # There is nothing more to say: a summary ends, however short it is.
+            row_V[source.end_id] = 0
+        elif source.is_in_first(tokens):
+            # A sentence that says three words twice is better than one that breaks off.
+            row_V[allowed] = 0

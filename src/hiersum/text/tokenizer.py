@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import re
+import string
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ import sentencepiece
 
 from hiersum.errors import CheckpointError, ConfigError
 from hiersum.text.encodings import clean_text
+from hiersum.text.folding import Folding
 from hiersum.text.penn import to_penn
 
 
@@ -39,6 +41,8 @@ class TokenizerProfile:
     """Pieces that stand for a space when text is decoded."""
     is_penn: bool = False
     """Is text lower-cased and parted in the Penn style before it is encoded?"""
+    folds_letters: bool = False
+    """Are letters that it does not know read without their marks?"""
 
 
 PROFILES = {
@@ -53,7 +57,7 @@ PROFILES = {
     ),
     "t5": TokenizerProfile(
         pad="<pad>", begin="<pad>", end="</s>", title=None, title_in_every_paragraph=True,
-        ids={"<pad>": 0, "</s>": 1, "<unk>": 2},
+        ids={"<pad>": 0, "</s>": 1, "<unk>": 2}, folds_letters=True,
     ),
 }  # fmt: skip
 _MIN_SIZE = 16
@@ -91,6 +95,9 @@ class Tokenizer:
         # Written out in a document, "<S>" is text and not the begin of a summary.
         specials = [piece for piece in self.profile.ids if piece != "<unk>"]
         self._lookalike = re.compile("|".join(map(re.escape, specials)))
+        self._folding = None
+        if self.profile.folds_letters:
+            self._folding = Folding(frozenset("".join([*self.all_pieces, string.whitespace])))
 
     @classmethod
     def load(cls, path: Path, profile: str) -> Tokenizer:
@@ -139,6 +146,14 @@ class Tokenizer:
         texts = [self._processor.decode(part) for part in parts if part]
         return " ".join(text for text in texts if text)
 
+    def fold(self, text: str) -> str:
+        """Return a text in the letters that are read and written."""
+        return text if self._folding is None else self._folding.fold(text)
+
+    def unfold(self, text: str, sources: Iterable[str]) -> str:
+        """Return a text that was written, with its words in the letters of the sources."""
+        return text if self._folding is None else self._folding.unfold(text, sources)
+
     def pieces(self, text: str) -> list[str]:
         """Return the pieces of a text, for people to look at."""
         pieces: list[str] = self._processor.encode(self._prepared(text), out_type=str)
@@ -146,7 +161,7 @@ class Tokenizer:
 
     def _prepared(self, text: str) -> str:
         text = self._lookalike.sub(lambda match: f"< {match[0][1:-1]} >", clean_text(text))
-        return to_penn(text) if self.profile.is_penn else text
+        return to_penn(text) if self.profile.is_penn else self.fold(text)
 
     def _id(self, piece: str) -> int:
         piece_id: int = self._processor.piece_to_id(piece)

@@ -26,11 +26,13 @@ _LETTERS_READ = 1_000_000
 
 def find_topic(documents: Sequence[str]) -> str:
     """Return what documents are about, in their own words; empty if they have none."""
-    limit = max(1_000, _LETTERS_READ // max(1, len(documents)))
+    limit = _LETTERS_READ // max(1, len(documents))
     documents = [text[:limit] for text in documents]
     counts = [Counter(_content(split_stems(text))) for text in documents]
     num_documents = Counter(stem for count in counts for stem in count)
-    total = sum(counts, Counter())
+    total: Counter[str] = Counter()
+    for count in counts:
+        total.update(count)
 
     def commonness(heading: str) -> float:
         """How much documents speak of its words, on average; of equals the longer is better."""

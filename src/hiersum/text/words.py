@@ -51,10 +51,13 @@ FUNCTION_WORDS = frozenset(
 )
 """English words that say little by themselves."""
 CONDITIONS = frozenset(
-    """if unless except but although though not no never nor without only provided whether until
-    despite instead rather supposedly allegedly reportedly""".split()
+    """if unless except provided whether until despite supposedly allegedly reportedly""".split()
 )
-"""Words without which what stands beside them would be said too strongly."""
+"""Words without which all that stands beside them would be said too strongly."""
+RESTRICTIONS = CONDITIONS | frozenset(
+    "but although though not no never nor without only instead rather".split()
+)
+"""Words that are such if a clause begins with them."""
 AUXILIARIES = frozenset(
     "is are was were has have had will would can could may might must shall should do does did".split()
 )
@@ -73,16 +76,18 @@ LINKING_ADVERBS = frozenset(
     """however moreover furthermore additionally therefore thus then meanwhile instead still
     nevertheless nonetheless consequently similarly likewise""".split()
 )
-_LEANING_WORDS = frozenset(
-    """he him his she her hers it its they them their theirs this these those also however latter former
-    instance example contrast addition hand""".split()
-)
-_SUBJECT = 6  # words at the beginning of a sentence among which these lean on one before
+_PRONOUNS = frozenset("he him she it they them this these those latter".split())
+_POSSESSIVES = frozenset("his her hers its their theirs".split())
 _REFERRING_WORDS = LINKING_ADVERBS | frozenset(
-    "that such there here but and or so another other others both neither".split()
+    "also that such there here but and or so another other others both neither".split()
+)
+_REFERRING_PHRASES = frozenset(
+    {("for", "instance"), ("for", "example"), ("in", "contrast"), ("in", "addition")}
+    | {("by", "contrast"), ("on", "the", "contrary"), ("on", "the", "other"), ("as", "such")}
 )
 _QUOTED = re.compile(r'"[^"]*"|\u201c[^\u201d]*\u201d')
-_FIRST_PERSON = frozenset("i me my mine we us our ours".split())
+_WE = re.compile(r"\b(?:[Ww]e|[Oo]urs?|[Oo]urselves|[Mm]y|[Mm]yself|me|us)\b")
+_I = re.compile(r"(?:\b([A-Z]\w*)\s+)?\bI\b(?!\.)")
 
 
 def split_words(text: str) -> list[str]:
@@ -102,14 +107,25 @@ def split_stems(text: str) -> list[str]:
 
 
 def speaks_of_itself(sentence: str) -> bool:
-    """Does it say "I" or "we"? In quotes it does not count: there it is told who speaks."""
-    return not _FIRST_PERSON.isdisjoint(split_words(_QUOTED.sub(" ", sentence)))
+    """Does it say "I" or "we"? In quotes it does not count: there it is told who speaks.
+
+    The US, Charles I and World War I are nobody who speaks.
+    """
+    told = _QUOTED.sub(" ", sentence)
+    says_i = any((before or "the").lower() in FUNCTION_WORDS for before in _I.findall(told))
+    return says_i or _WE.search(told) is not None
 
 
 def leans_on_another(words: Sequence[str]) -> bool:
-    """Does a sentence of these words refer to an earlier one: "he ...", "the latter ..."?"""
-    return not (
-        _LEANING_WORDS.isdisjoint(words[:_SUBJECT]) and _REFERRING_WORDS.isdisjoint(words[:1])
+    """Does a sentence of these words refer to an earlier one: "In March he ...", "For example ..."?
+
+    Only where it begins: further on, what a word refers to may stand before it.
+    """
+    return (
+        not _PRONOUNS.isdisjoint(words[:4])
+        or not _POSSESSIVES.isdisjoint(words[:3])
+        or not _REFERRING_WORDS.isdisjoint(words[:1])
+        or not _REFERRING_PHRASES.isdisjoint((tuple(words[:2]), tuple(words[:3])))
     )
 
 

@@ -227,6 +227,30 @@ def test_letters_that_a_model_does_not_know_are_not_written_about(
     )
 
 
+def test_what_stands_behind_the_part_that_is_read_is_not_written(tmp_path: Path) -> None:
+    settings = [
+        "decoding.one_source=true",
+        "decoding.max_length=200",
+        "data.max_paragraph_tokens=40",
+    ]
+    summarizer = Summarizer.from_pretrained(
+        make_folder("t5 ht", tmp_path), config=load_config(None, settings)
+    )
+    sentences = [f"The bridge was built in {year} by two brothers." for year in range(1900, 1920)]
+    summary = summarizer.summarize([" ".join(sentences)], title="Bridge")
+    assert summary.text
+    assert "1900" in summary.text
+    assert "1910" not in summary.text
+
+
+def test_a_summary_that_breaks_off_says_so(tmp_path: Path) -> None:
+    """Random weights never end."""
+    config = load_config(None, ["decoding.max_length=6", "decoding.min_length=5"])
+    summarizer = Summarizer.from_pretrained(make_folder("t5 ht", tmp_path), config=config)
+    (sentence,) = summarizer.summarize(["The bridge is open."], title="Bridge").sentences
+    assert sentence.text.endswith("\u2026")
+
+
 def _inner_words(sentence: str) -> str:
     """Leave out the word whose capital begins a sentence, and a last one that may be cut off."""
     return " ".join(re.sub(r"[.!?] \S+", ".", sentence).split()[1:-1])

@@ -86,6 +86,27 @@ def test_the_bundled_model_leaves_other_letters_to_lexrank(summarizer: Summarize
     assert summary.text
 
 
+def test_the_bundled_model_writes_names_as_the_sources_do(summarizer: Summarizer) -> None:
+    """Also with letters that its vocabulary has not got."""
+    text = "José Martínez opened the bridge of São Paulo. Søren Ødegård built it from 2008 to 2011."
+    summary = summarizer.summarize([text], title="Bridge of São Paulo")
+    assert (summary.system, summary.text) == ("ht", text)
+
+
+def test_where_no_sentence_can_be_spelled_sentences_are_chosen(summarizer: Summarizer) -> None:
+    """All but one word of each is known."""
+    text = "Run {ls} on the second host of the shop. Then run {cat} on the third host of it."
+    summary = summarizer.summarize([text], title="Hosts of the shop")
+    assert (summary.system, summary.text) == ("lexrank", text)
+
+
+def test_a_sentence_that_says_the_same_words_twice_does_not_break_off(
+    summarizer: Summarizer,
+) -> None:
+    text = "The city of Rome is older than the city of Milan is today."
+    assert summarizer.summarize([text], title="Rome").text == text
+
+
 def test_the_card_and_the_weights_say_what_was_learned_from() -> None:
     card = (FOLDER / "README.md").read_text()
     notes = json.loads((FOLDER / "ranker.json").read_text())["notes"]

@@ -29,3 +29,9 @@ def test_a_dash_between_numbers_parts_nothing() -> None:
     assert parts(long, first, dash, last, long) == 1
     assert parts(long, dash, long) == 2
     assert parts(long, dash, last, long) == 2
+
+
+def test_pieces_that_end_a_sentence() -> None:
+    pieces = [".", "11.", '."', ".)", "?", "!”", f"{SPACE}one", ",", f"{SPACE}4.5", ")"]
+    vocabulary = Vocabulary(pieces, 0, lambda text: [])
+    assert vocabulary.ends_sentence == [True] * 6 + [False] * 4

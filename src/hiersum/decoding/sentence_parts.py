@@ -13,6 +13,7 @@ _MIN_PART = 5
 """Words of a part; what has fewer belongs to the one before: a date, a member of a list."""
 _PARTING = frozenset(",;)]–—")
 _QUOTES = frozenset('"“”')
+_CLOSING = "\"”'’)]"
 
 
 class Vocabulary:
@@ -60,10 +61,8 @@ class Vocabulary:
         self.stop_id = next((n for n, piece in enumerate(pieces) if piece == "."), None)
         self.begins_word = [piece.startswith(SPACE) for piece in pieces]
         self.is_mark = [piece != SPACE and not any(map(str.isalnum, piece)) for piece in pieces]
-        self.ends_sentence = [
-            mark and any(letter in ".!?" for letter in piece)
-            for mark, piece in zip(self.is_mark, pieces)
-        ]
+        self.ends_sentence = [piece.rstrip(_CLOSING)[-1:] in (".", "!", "?") for piece in pieces]
+        """Some pieces have a full stop behind a word or a number."""
 
     def words(self, tokens: Tokens) -> list[str]:
         """Return words in small letters, without marks."""

@@ -247,7 +247,7 @@ def test_a_summary_that_breaks_off_says_so(tmp_path: Path) -> None:
     """Random weights never end."""
     config = load_config(None, ["decoding.max_length=6", "decoding.min_length=5"])
     summarizer = Summarizer.from_pretrained(make_folder("t5 ht", tmp_path), config=config)
-    (sentence,) = summarizer.summarize(["The bridge is open."], title="Bridge").sentences
+    (sentence,) = summarizer.summarize(bridge_texts(), title="Harbour bridge").sentences
     assert sentence.text.endswith("\u2026")
 
 

@@ -20,18 +20,18 @@ def vocabulary(number: int, pieces: int) -> float:
 def ranker(number: int, settings: RankerTrainingConfig) -> float:
     """Labelling paragraphs and learning from them."""
     used = min(number, settings.max_clusters) if settings.max_clusters else number
-    return 5 + used * settings.epochs * 0.35 * settings.width / 256
+    return 5 + used * settings.epochs * 0.55 * settings.width / 256
 
 
 def ranking(number: int) -> float:
     """Ranking and scoring for Table 1."""
-    return 3 + number * 0.08
+    return 3 + number * 0.11
 
 
 def preparing(number: int, config: Config, workers: int) -> float:
     """Ranking, encoding and relating paragraphs."""
     has_names = config.model.graph_head is not None and config.graph.kind == "discourse"
-    return 3 + number * (0.25 if has_names else 0.06) / workers
+    return 3 + number * (0.25 if has_names else 0.11) / workers
 
 
 def training(config: Config, million_tokens: float) -> float:
@@ -57,7 +57,7 @@ def validation(config: Config) -> float:
 
 def extracting(number: int) -> float:
     """Lead or LexRank."""
-    return 3 + number * 0.05
+    return 3 + number * 0.15
 
 
 def writing(config: Config, number: int) -> float:

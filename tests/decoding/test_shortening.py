@@ -269,9 +269,15 @@ def test_a_sentence_keeps_its_main_clause() -> None:
 
 
 def test_a_first_sentence_does_not_break_off() -> None:
-    """Another rule may bar what it says twice."""
+    """Another rule may bar what it says twice; but a hypothesis that has a way on goes first."""
     rule = ShortenedSentences([sentences([["Anna fell.", "Anna fell then."]])])
+    fell = ALL.index(f"{SPACE}fell")
     for text, is_free in (("Anna", True), ("Anna fell. Anna", False)):
         log_probs = torch.full((1, 1, len(ALL)), -torch.inf)
         rule(torch.tensor([[[0, *encode(text)]]]), log_probs, [0])
-        assert (log_probs[0, 0, ALL.index(f"{SPACE}fell")] == 0) == is_free
+        assert (log_probs[0, 0, fell] == 0) == is_free
+    both = torch.full((1, 2, len(ALL)), -torch.inf)
+    both[0, 1, fell] = -3.0
+    rule(torch.tensor([[[0, *encode("Anna")]] * 2]), both, [0])
+    assert both[0, 0].max() == -torch.inf
+    assert both[0, 1, fell] == -3

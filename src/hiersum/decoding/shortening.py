@@ -253,22 +253,25 @@ class ShortenedSentences:
         for rows_NV, cluster, hypotheses in zip(
             log_probs_BNV, clusters, tokens_BNS[:, :, 1:].tolist()
         ):
+            source = self._sources[cluster]
             for row_V, tokens in zip(rows_NV, hypotheses):
-                source = self._sources[cluster]
                 allowed = source.next_tokens(tuple(tokens)).to(row_V.device)
                 kept = row_V[allowed]
                 row_V.fill_(-torch.inf)
                 row_V[allowed] = kept
-                if len(kept) and kept.max() == -torch.inf:
-                    self._go_on(source, tuple(tokens), allowed, row_V)
+                # Where there is nothing more to say, a summary ends, however short it is.
+                if source.end_id in allowed and kept.max() == -torch.inf:
+                    row_V[source.end_id] = 0
+            if rows_NV.max() == -torch.inf:
+                self._save_first_sentence(source, rows_NV, hypotheses)
 
-    def _go_on(
-        self, source: SourceSentences, tokens: tuple[int, ...], allowed: Tensor, row_V: Tensor
+    def _save_first_sentence(
+        self, source: SourceSentences, rows_NV: Tensor, hypotheses: list[list[int]]
     ) -> None:
-        """Find a way on where other rules bar all that may come next."""
-        if source.end_id in allowed:
-            # There is nothing more to say: a summary ends, however short it is.
-            row_V[source.end_id] = 0
-        elif source.is_in_first(tokens):
-            # A sentence that says three words twice is better than one that breaks off.
-            row_V[allowed] = 0
+        """Let first sentences go on where other rules bar every way for every hypothesis.
+
+        One that says three words twice is better than one that breaks off.
+        """
+        for row_V, tokens in zip(rows_NV, hypotheses):
+            if source.is_in_first(tuple(tokens)):
+                row_V[source.next_tokens(tuple(tokens)).to(row_V.device)] = 0

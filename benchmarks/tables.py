@@ -23,6 +23,7 @@ from hiersum.building.report import PAPER, report_rows
 from hiersum.reproduction.experiment import CorpusSettings, RunSettings
 from hiersum.reproduction.sizes import Sizes
 from hiersum.reproduction.systems import ROWS
+from hiersum.reproduction.tables import ablation_table, main_table
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
@@ -456,6 +457,12 @@ def serving_text() -> str:
     )
 
 
+def reproduced_tables() -> str:
+    record = json.loads((RESULTS / "two-hours" / "report.json").read_text())
+    tables = [main_table(record), ablation_table(record)]
+    return "\n\n".join(table.to_markdown() for table in tables if table is not None)
+
+
 def false_alarms_table() -> str:
     record = latest("false_alarms")
     kinds = {"alike": "equally good on every cluster", "varying": "better here, worse there"}
@@ -479,7 +486,7 @@ PAGES = {
     "src/hiersum/pretrained/README.md": {"model": model_table, "differences": model_differences},
     "docs/configuration.md": {"settings": settings_table},
     "docs/evaluation.md": {"rouge": rouge_text},
-    "docs/reproducing.md": {"experiment": experiment_table},
+    "docs/reproducing.md": {"experiment": experiment_table, "reproduced": reproduced_tables},
     "docs/using.md": {"attribution": attribution_table, "model-sources": model_sources},
     "docs/serving.md": {"serving": serving_text},
     "docs/human-evaluation.md": {"false-alarms": false_alarms_table},

@@ -14,6 +14,7 @@ NOISE = [
     "The mill of Greetland made wool. "
     + "It closed when the war ended and all work was lost. " * 40,
     "The river is long and cold. " * 40,
+    "A baron of coal built the town. " + "Nobody lives in it today, as far as is known. " * 40,
 ]
 
 
@@ -42,15 +43,21 @@ def test_a_title_as_a_whole_says_more_than_its_words() -> None:
 
 
 def test_where_most_speak_of_it_none_is_left_out() -> None:
-    """Documents that a person gathered: one of them has no word of the title."""
-    texts = [f"The harbour bridge is closed. {text}" for text in NOISE[:2]]
-    assert about("Harbour bridge", texts[0], *NOISE[1:]) == {0}
-    assert about("Harbour bridge", *texts, NOISE[2]) == {0, 1, 2}
+    """Documents that a person gathered: two of them have no word of the title."""
+    texts = [f"The harbour bridge is closed. {text}" for text in NOISE]
+    assert about("Harbour bridge", texts[0], *NOISE[1:], OWN) == {0}
+    assert about("Harbour bridge", *texts[:4], NOISE[4], OWN) == {0, 1, 2, 3, 4, 5}
+
+
+def test_of_few_documents_none_is_left_out() -> None:
+    texts = ["The order queue stalled. The order queue is back.", *NOISE[:4]]
+    assert about("Order queue", *texts) == {0, 1, 2, 3, 4}
+    assert about("Order queue", *texts, OWN) == {0}
 
 
 @pytest.mark.parametrize("title", ["", "?", "Quantum chromodynamics"])
 def test_where_none_speaks_of_it_none_is_left_out(title: str) -> None:
-    assert about(title, *NOISE[:1], NOISE[3]) == {0, 1}
+    assert about(title, *NOISE, OWN) == {0, 1, 2, 3, 4, 5}
 
 
 def test_a_headline_is_about_all_that_say_the_same() -> None:
@@ -60,8 +67,9 @@ def test_a_headline_is_about_all_that_say_the_same() -> None:
         f"{headline}. It was time, the mayor says.",
         "The harbour bridge is open again in Port Ellery.",
         "Port Ellery: months of work on the bridge are over.",
+        *NOISE[:3],
     ]
-    assert about(headline, *texts) == {0, 1, 2}
+    assert about(headline, *texts) == {0, 1, 2, 3, 4, 5}
 
 
 def test_no_documents_and_empty_ones() -> None:

@@ -18,10 +18,12 @@ from hiersum.types import Document
 
 _ADDITION = re.compile(r"\s*\(.*|,\s.*")
 """What tells a title from others like it: "Seth (rider)", "Somerville College, Oxford"."""
-_MIN_SHARE = 0.3
+_MIN_SHARE = 0.4
 """Of how much the document speaks of the title that does so most."""
 _WHOLE = 3.0
 """How much a word counts where the title stands as a whole; alone, at most log(1 + documents) squared."""
+_FEW_DOCUMENTS = 5
+"""Nobody searches for so few: they were gathered."""
 _MAX_NAME = 4
 """Content words of a name; a headline has more, and most of them stand where it was taken from."""
 _FEW_WORDS = 50
@@ -29,10 +31,14 @@ _FEW_WORDS = 50
 
 
 def documents_about(title: str, documents: Sequence[Document]) -> frozenset[int]:
-    """Return the documents that are about a title; all if most are, or none, or it is a headline."""
+    """Return the documents that are about a title.
+
+    All, if there are few, if most or none are about it, or if it is a headline.
+    """
     everything = frozenset(range(len(documents)))
     name = split_stems(_ADDITION.sub("", title)) or split_stems(title)
-    if not name or sum(word not in FUNCTION_WORDS for word in name) > _MAX_NAME:
+    is_headline = sum(word not in FUNCTION_WORDS for word in name) > _MAX_NAME
+    if not name or is_headline or len(documents) <= _FEW_DOCUMENTS:
         return everything
     scores = _speak_of(title, name, [split_stems(document.text) for document in documents])
     best = max(scores, default=0.0)

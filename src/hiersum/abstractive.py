@@ -176,7 +176,9 @@ class AbstractiveSystem:
         batch = collate([replace(example, target_ids=None) for example in examples])
         tokenizer = self.tokenizer
         watch(Progress("encoding", 0, len(batch.source_R)))
-        texts = self._source_texts(examples, sources)
+        texts = []
+        if search.support_weight or self._rules.need_sources(search):
+            texts = self._source_texts(examples, sources)
         source = self.network.encode(batch.to(next(self.network.parameters()).device))
         with threads_for(len(examples) * search.beam_size):
             hypotheses = beam_search(

@@ -40,7 +40,8 @@ class Rules:
         """Yield what the search asks for.
 
         Args:
-            sources: the title and the paragraphs of each cluster, as the network writes.
+            sources: the title and the paragraphs of each cluster, as the network writes; may be
+                empty where `need_sources` says so.
             search: which rules hold.
         """
         if search.copy_weight:  # of whole distributions: before tokens are barred
@@ -52,6 +53,11 @@ class Rules:
             yield GroundedWords(self._spelling, [*map(guarded_words, sources)])
         if search.one_source:
             yield ShortenedSentences([self._sentences(title, texts) for title, *texts in sources])
+
+    @staticmethod
+    def need_sources(search: SearchConfig) -> bool:
+        """Does the search ask for a rule that looks at the sources?"""
+        return bool(search.copy_weight) or search.grounded or search.one_source
 
     def can_begin(self, source: Sequence[str]) -> bool:
         """Is there a sentence of a cluster's title and paragraphs that can be written?"""

@@ -50,6 +50,12 @@ def test_sentences_without_support_are_left_out() -> None:
     assert cut([OPENING, FACT.replace("212", "213")]) == OPENING
 
 
+def test_brackets_without_support_are_left_out_of_their_sentence() -> None:
+    """Dates of birth would cost a biography its first sentence."""
+    dated = OPENING.replace("bridge", "bridge (opened on 4 May 1817)")
+    assert cut([dated, FACT]) == f"{OPENING} {FACT}"
+
+
 def test_without_its_opening_a_target_is_left_out_unless_it_may_begin_later() -> None:
     assert cut([INVENTED, FACT]) is None
     assert cut([INVENTED, FACT], "target_opening=false") == FACT

@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
-import pytest
+import random
 
-from hiersum.ranking.aboutness import documents_about
+import pytest
+from made_up import WORDS
+
+from hiersum.config import DataConfig
+from hiersum.ranking.aboutness import weigh_documents
+from hiersum.text.paragraphs import read_paragraphs
 from hiersum.types import Document
 
-OWN = "Shutt was a councillor in Calderdale. Lord Shutt spoke for his party. " + "He rose. " * 20
+
+def document(*sentences: str, seed: int, others: int = 0) -> str:
+    """Return a paragraph for each sentence, which begins with it and goes on, and some others."""
+    generator = random.Random(seed)
+    return "\n".join(
+        f"{sentence} {' '.join(generator.choices(WORDS, k=70))}."
+        for sentence in (*sentences, *["Well."] * others)
+    )
+
+
+OWN = document("Shutt was born in Leeds.", "Shutt spoke.", "Lord Shutt retired.", seed=0)
 NOISE = [
-    "David bought the house of a lumber baron. " + "It stood empty for many years. " * 40,
-    "The baron and David met in Leeds. " + "The match ended in a draw that nobody liked. " * 40,
-    "The mill of Greetland made wool. "
-    + "It closed when the war ended and all work was lost. " * 40,
-    "The river is long and cold. " * 40,
-    "A baron of coal built the town. " + "Nobody lives in it today, as far as is known. " * 40,
+    document("David bought the house of a lumber baron.", seed=1, others=9),
+    document("The baron and David met in Leeds.", seed=2, others=9),
+    document("The mill of Greetland made wool.", seed=3, others=9),
+    document("The river is long and cold.", seed=4, others=9),
+    document("A baron of coal built the town.", seed=5, others=9),
 ]
 
 
+def weights(title: str, *texts: str) -> list[float]:
+    documents = [Document(text) for text in texts]
+    return weigh_documents(title, read_paragraphs(documents, DataConfig()), len(documents))
+
+
 def about(title: str, *texts: str) -> set[int]:
-    return set(documents_about(title, [Document(text) for text in texts]))
+    return {number for number, weight in enumerate(weights(title, *texts)) if weight}
 
 
 @pytest.mark.parametrize(
@@ -37,14 +56,16 @@ def test_what_a_search_brings_along_is_left_out(title: str) -> None:
 
 
 def test_a_title_as_a_whole_says_more_than_its_words() -> None:
-    filler = "Nobody was at the place for the rest of the day. " * 4
-    names = [f"The red lion is an inn. {filler}", f"A fox and a lion sleep. {filler}"]
+    names = [
+        document("The red lion is an inn.", seed=6),
+        document("A fox and a lion sleep.", seed=7),
+    ]
     assert about("Red Lion", *names, *NOISE) == {0}
 
 
 def test_where_most_speak_of_it_none_is_left_out() -> None:
     """Documents that a person gathered: two of them have no word of the title."""
-    texts = [f"The harbour bridge is closed. {text}" for text in NOISE]
+    texts = [f"The harbour bridge is closed.\n{text}" for text in NOISE]
     assert about("Harbour bridge", texts[0], *NOISE[1:], OWN) == {0}
     assert about("Harbour bridge", *texts[:4], NOISE[4], OWN) == {0, 1, 2, 3, 4, 5}
 
@@ -53,6 +74,22 @@ def test_of_few_documents_none_is_left_out() -> None:
     texts = ["The order queue stalled. The order queue is back.", *NOISE[:4]]
     assert about("Order queue", *texts) == {0, 1, 2, 3, 4}
     assert about("Order queue", *texts, OWN) == {0}
+
+
+def test_documents_count_by_how_much_they_speak_of_it() -> None:
+    """Of two namesakes, the one whose every passage has the name counts most."""
+    often = document(*["Nash scored again."] * 4, seed=6)
+    twice = document("Nash was there.", "They met.", "They lost.", "So did Nash.", seed=7)
+    of_often, of_twice, *of_others = weights("Ogden Nash", often, twice, *NOISE)
+    assert of_often == 1
+    assert 0 < of_twice < 0.5
+    assert not any(of_others)
+
+
+def test_words_that_only_look_like_function_words_count() -> None:
+    """The stem of Lessing is less."""
+    text = document("Lessing was born in Kamenz.", "Lessing wrote plays.", seed=6)
+    assert about("Gotthold Ephraim Lessing", text, *NOISE) == {0}
 
 
 @pytest.mark.parametrize("title", ["", "?", "Quantum chromodynamics"])

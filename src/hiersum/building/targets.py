@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from hiersum.building.articles import Article
 from hiersum.text.sentences import split_sentences
-from hiersum.text.support import Evidence
+from hiersum.text.support import Evidence, without_asides
 from hiersum.text.words import count_words
-
-_ASIDE = re.compile(r"\s*\([^()]*\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +44,7 @@ def choose_target(article: Article, rules: TargetRules) -> Target:
     if not sentences:
         return Target("", "no lead")
     if rules.supported:
-        sentences = [_without_unsupported_asides(text, evidence) for text in sentences]
+        sentences = [without_asides(text, evidence.supports) for text in sentences]
         if not evidence.supports(sentences[0]):
             return Target("", "first sentence not supported", is_supported)
         sentences = [sentence for sentence in sentences if evidence.supports(sentence)]
@@ -59,13 +56,6 @@ def choose_target(article: Article, rules: TargetRules) -> Target:
     if count_words(text) < rules.min_words:
         return Target("", "target too short", is_supported)
     return Target(text, is_supported=is_supported)
-
-
-def _without_unsupported_asides(sentence: str, evidence: Evidence) -> str:
-    """Leave out brackets that the body does not support; dates of birth mostly stand in such."""
-    return _ASIDE.sub(
-        lambda aside: aside[0] if evidence.supports(aside[0]) else "", sentence
-    ).strip()
 
 
 def _cut(sentences: list[str], max_words: int) -> list[str]:

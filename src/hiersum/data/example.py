@@ -21,7 +21,7 @@ from hiersum.errors import InputError
 from hiersum.graphs.discourse import discourse_graph
 from hiersum.graphs.similarity import similarity_graph
 from hiersum.graphs.title import add_title
-from hiersum.ranking.aboutness import documents_about
+from hiersum.ranking.aboutness import weigh_documents
 from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.tokenizer import Tokenizer
@@ -70,13 +70,13 @@ def build_example(
         InputError: there is no text in the documents.
     """
     paragraphs = read_paragraphs(cluster.documents, config.data, keep_all=cluster.graph is not None)
-    if config.data.on_topic_only and cluster.graph is None:
-        about = documents_about(cluster.title, cluster.documents)
-        on_topic = [p for p in paragraphs if any(place.document in about for place in p.places)]
-        paragraphs = on_topic or paragraphs
     if not any(paragraph.text.strip() for paragraph in paragraphs):
         raise InputError("there is no text in the documents")
-    scores = ranker.scores(cluster.title if query is None else query, paragraphs)
+    weights = np.ones(len(paragraphs))
+    if config.data.on_topic_only and cluster.graph is None:
+        paragraphs, weights = _on_topic(cluster, paragraphs)
+    of_ranker = ranker.scores(cluster.title if query is None else query, paragraphs)
+    scores: list[float] = (weights * of_ranker).tolist()
     ranking = best_first(scores)[: config.data.max_input_paragraphs]
     chosen = [paragraphs[index] for index in ranking]
     title = cluster.title
@@ -104,6 +104,16 @@ def build_example(
         target=cluster.summary,
     )
     return example, tuple(chosen)
+
+
+def _on_topic(
+    cluster: Cluster, paragraphs: Sequence[Paragraph]
+) -> tuple[list[Paragraph], NDArray[np.float64]]:
+    """Return the paragraphs of documents about the title, and how much each of them counts."""
+    of_documents = weigh_documents(cluster.title, paragraphs, len(cluster.documents))
+    weights = [max(of_documents[place.document] for place in p.places) for p in paragraphs]
+    kept = [(paragraph, weight) for paragraph, weight in zip(paragraphs, weights) if weight]
+    return [paragraph for paragraph, _ in kept], np.array([weight for _, weight in kept])
 
 
 def encode_target(target: str, tokenizer: Tokenizer, config: Config) -> tuple[int, ...]:

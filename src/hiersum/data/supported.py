@@ -5,28 +5,31 @@ What it learns to say without a source it will say without a source.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from hiersum.config import Config
 from hiersum.data.example import encode_target
 from hiersum.text.facts import SourceFacts
 from hiersum.text.sentences import split_sentences
-from hiersum.text.support import Evidence
+from hiersum.text.support import Evidence, without_asides
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words, leans_on_another, split_words
 from hiersum.types import Example
 
 
 def cut_to_supported(example: Example, tokenizer: Tokenizer, config: Config) -> Example | None:
-    """Cut the target to sentences that the paragraphs, as far as they are read, support.
+    """Cut the target to sentences and brackets that the paragraphs, as far as they are read, support.
 
     Returns:
         The example; None if too little is left, or its first sentence is not where it must be.
     """
     read = [example.title, *(tokenizer.decode(ids) for ids in example.paragraph_ids)]
-    sentences = split_sentences(example.target or "")
-    kept = list(_supported(sentences, read, config))
+    is_supported = _judge(read, config)
+    sentences = [
+        without_asides(sentence, is_supported) for sentence in split_sentences(example.target or "")
+    ]
+    kept = list(_supported(sentences, is_supported, config))
     target = " ".join(kept)
     if count_words(target) < config.data.min_target_words:
         return None
@@ -35,15 +38,26 @@ def cut_to_supported(example: Example, tokenizer: Tokenizer, config: Config) -> 
     return replace(example, target=target, target_ids=encode_target(target, tokenizer, config))
 
 
-def _supported(sentences: list[str], read: list[str], config: Config) -> Iterator[str]:
-    """Yield the supported sentences; without the one before it, none that leans on that."""
+def _judge(read: Sequence[str], config: Config) -> Callable[[str], bool]:
+    """Return what says of a text whether what was read supports it."""
     evidence = Evidence.of(read)
     facts = SourceFacts.of(read) if config.data.target_facts else None
+
+    def is_supported(text: str) -> bool:
+        return evidence.supports(text, config.data.target_support) and not (
+            facts and facts.missing(text)
+        )
+
+    return is_supported
+
+
+def _supported(
+    sentences: Sequence[str], is_supported: Callable[[str], bool], config: Config
+) -> Iterator[str]:
+    """Yield the supported sentences; without the one before it, none that leans on that."""
     has_before = True
     for number, sentence in enumerate(sentences):
-        is_kept = evidence.supports(sentence, config.data.target_support)
-        if facts is not None:
-            is_kept = is_kept and not facts.missing(sentence)
+        is_kept = is_supported(sentence)
         if not config.data.target_opening and (number == 0 or not has_before):
             is_kept = is_kept and not leans_on_another(split_words(sentence))
         if is_kept:

@@ -1,9 +1,9 @@
 """Which documents are about the title: a search also brings along what is about something else.
 
-A document is about a title as far as it speaks of it: the share of its words that are the title's, rare
-ones counting more, and the title as a whole most. Where most documents hardly do, those are left out.
-Where most do, all are kept: a person who gathers documents gathers them about one thing, whatever words
-they use.
+A document is about a title as far as it keeps speaking of it: in how many of its passages the title's
+words stand, rare ones counting more, how often the title stands as a whole, and whether it begins with
+it. Where most documents hardly do, those are left out, and the others count by how much they do. Where
+most do, all count alike: a person who gathers documents gathers them about one thing, in whatever words.
 """
 
 from __future__ import annotations
@@ -13,49 +13,68 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from hiersum.text.words import FUNCTION_WORDS, split_stems
-from hiersum.types import Document
+from hiersum.text.words import FUNCTION_WORDS, split_stems, split_words
+from hiersum.types import Paragraph
 
 _ADDITION = re.compile(r"\s*\(.*|,\s.*")
 """What tells a title from others like it: "Seth (rider)", "Somerville College, Oxford"."""
-_MIN_SHARE = 0.4
+_MIN_SHARE = 0.3
 """Of how much the document speaks of the title that does so most."""
-_WHOLE = 3.0
-"""How much a word counts where the title stands as a whole; alone, at most log(1 + documents) squared."""
 _FEW_DOCUMENTS = 5
 """Nobody searches for so few: they were gathered."""
 _MAX_NAME = 4
 """Content words of a name; a headline has more, and most of them stand where it was taken from."""
-_FEW_WORDS = 50
-"""Short documents are not about a title because they say one of its words."""
+_PASSAGE = 80
+"""Words of a passage, about a paragraph; as they are, paragraphs are one line here and pages there."""
+_BEGINNING = 6
+"""Words with which a document that is about something begins to speak of it."""
 
 
-def documents_about(title: str, documents: Sequence[Document]) -> frozenset[int]:
-    """Return the documents that are about a title.
+def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: int) -> list[float]:
+    """Return for each document how much its paragraphs are worth reading under a title.
 
-    All, if there are few, if most or none are about it, or if it is a headline.
+    1 for the one that is most about it, 0 for those that hardly are. 1 for all, if there are few
+    documents, if most or none are about it, or if it is a headline.
     """
-    everything = frozenset(range(len(documents)))
+    alike = [1.0] * num_documents
     name = split_stems(_ADDITION.sub("", title)) or split_stems(title)
     is_headline = sum(word not in FUNCTION_WORDS for word in name) > _MAX_NAME
-    if not name or is_headline or len(documents) <= _FEW_DOCUMENTS:
-        return everything
-    scores = _speak_of(title, name, [split_stems(document.text) for document in documents])
-    best = max(scores, default=0.0)
-    about = frozenset(n for n, score in enumerate(scores) if score >= _MIN_SHARE * best)
-    return everything if 2 * len(about) > len(documents) else about
+    if not name or is_headline or num_documents <= _FEW_DOCUMENTS:
+        return alike
+    texts: list[list[str]] = [[] for _ in alike]
+    for paragraph in paragraphs:
+        stems = split_stems(paragraph.text)
+        for document in {place.document for place in paragraph.places}:
+            texts[document] += stems
+    scores = _speak_of(title, name, texts)
+    best = max(scores)
+    shares = [score / best if best else 0.0 for score in scores]
+    # Squared: of two that speak of it nearly as much, both are read; of others, what stands out.
+    weights = [share**2 if share >= _MIN_SHARE else 0.0 for share in shares]
+    num_about = sum(weight > 0 for weight in weights)
+    return weights if 0 < num_about <= num_documents / 2 else alike
 
 
-def _speak_of(title: str, name: list[str], texts: Sequence[Sequence[str]]) -> list[float]:
+def _speak_of(title: str, name: list[str], texts: Sequence[list[str]]) -> list[float]:
     """Return how much each text speaks of a title, and of the name in it."""
-    words = set(split_stems(title))
-    words = words - FUNCTION_WORDS or words
-    counts = [Counter(word for word in text if word in words) for text in texts]
+    content = [word for word in split_words(title) if word not in FUNCTION_WORDS]
+    words = set(split_stems(" ".join(content) or title))
+    counts = [
+        Counter(
+            word
+            for start in range(0, len(text), _PASSAGE)
+            for word in words.intersection(text[start : start + _PASSAGE])
+        )
+        for text in texts
+    ]
     num_documents = Counter(word for count in counts for word in count)
     weights = {word: math.log1p(len(texts) / n) ** 2 for word, n in num_documents.items()}
+    in_all = sum(weights.values()) or 1.0
     scores = []
     for text, count in zip(texts, counts):
-        alone = sum(weights[word] * number for word, number in count.items())
-        whole = _WHOLE * len(name) * f" {' '.join(text)} ".count(f" {' '.join(name)} ")
-        scores.append((alone + whole) / (len(text) + _FEW_WORDS))
+        spoken = sum(weights[word] * number for word, number in count.items())
+        coverage = spoken / in_all / (math.ceil(len(text) / _PASSAGE) + 1)
+        whole = f" {' '.join(text)} ".count(f" {' '.join(name)} ")
+        opening = sum(weights[word] for word in words.intersection(text[:_BEGINNING])) / in_all
+        scores.append(coverage * (1 + math.log1p(whole)) * (1 + opening))
     return scores

@@ -8,7 +8,7 @@ often stand in a lead alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from hiersum.text.stemming import stem
@@ -16,6 +16,7 @@ from hiersum.text.words import FUNCTION_WORDS, split_words
 
 MIN_SHARE = 0.6
 """Content words of a sentence that must stand in the sources, if nothing else is said."""
+_ASIDE = re.compile(r"\s*\([^()]*\)")
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
@@ -54,6 +55,11 @@ class Evidence:
         numbers = _numbers(text)
         found = len(words & self.stems) + len(numbers & self.numbers)
         return found / (len(words) + len(numbers)) if words or numbers else 1.0
+
+
+def without_asides(sentence: str, is_supported: Callable[[str], bool]) -> str:
+    """Leave out brackets that are not supported; dates of birth mostly stand in such."""
+    return _ASIDE.sub(lambda aside: aside[0] if is_supported(aside[0]) else "", sentence).strip()
 
 
 def _stems(words: set[str]) -> set[str]:

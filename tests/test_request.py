@@ -35,6 +35,8 @@ def test_a_focus_is_found_by_its_stems() -> None:
     request = Request("ferries", 10, "lead")
     assert request.finds_focus_in(["Dogs bake.", "The ferry sank."])
     assert not request.finds_focus_in(["Dogs bake."])
+    assert not Request("What about the zebras?", 10, "lead").finds_focus_in(["What the dogs bake."])
+    assert Request("Who", 10, "lead").finds_focus_in(["Who bakes?"]), "all it says"
 
 
 def test_a_sentence_that_is_too_long_by_itself_is_cut_and_marked() -> None:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from hiersum.attribution.attention import Trail, count_letters
+from hiersum.attribution.attention import Trail
 from hiersum.bundled import FOLDER
 from hiersum.config import Config, ModelConfig, SearchConfig
 from hiersum.data.batches import collate
-from hiersum.data.example import TITLE_PLACE, InputForm
+from hiersum.data.example import InputForm
+from hiersum.data.read_part import read_part
 from hiersum.decoding.beam import Hypothesis, beam_search
 from hiersum.decoding.constraints import Counted
 from hiersum.decoding.grounding import SPACE
@@ -26,8 +27,8 @@ from hiersum.text.penn import from_penn, learn_casing, to_penn
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.support import Evidence
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.text.words import count_words
-from hiersum.types import Attention, Example, Progress
+from hiersum.text.words import count_letters, count_words
+from hiersum.types import TITLE_PLACE, Attention, Example, Progress
 
 _TOKENS_PER_WORD = 2  # room for a summary of the wanted words, however its words are split
 
@@ -226,19 +227,9 @@ class AbstractiveSystem:
         form = to_penn if self.tokenizer.profile.is_penn else self.tokenizer.fold
         texts = []
         for number, example in enumerate(examples):
-            read = self._read_texts(example)
-            if sources is not None:
-                read = [*map(_sentences_within, sources[number], read)]
+            read = read_part(example, self.tokenizer, sources[number] if sources else None)
             texts.append([*map(form, (example.title, *read))])
         return texts
-
-    def _read_texts(self, example: Example) -> list[str]:
-        """Return what was read of each paragraph of an example, its title left out."""
-        has_title = example.documents[0] == TITLE_PLACE
-        texts = [self.tokenizer.decode(ids) for ids in example.paragraph_ids[has_title:]]
-        if not self.tokenizer.title_in_every_paragraph:
-            return texts
-        return [text.removeprefix(f"{self.tokenizer.fold(example.title)}: ") for text in texts]
 
     def _sentences(
         self, hypothesis: Hypothesis, sources: Sequence[str], max_words: int
@@ -302,18 +293,6 @@ def _spread(
 def _until_end(token_ids: Sequence[int], end_id: int) -> Sequence[int]:
     """The released search may run on past an end; the text stops at the first."""
     return token_ids[: token_ids.index(end_id)] if end_id in token_ids else token_ids
-
-
-def _sentences_within(text: str, read: str) -> str:
-    """Return the sentences of a paragraph that were read to their end; the first in any case."""
-    room = count_letters(read)
-    kept: list[str] = []
-    for sentence in split_sentences(text):
-        room -= count_letters(sentence)
-        if kept and room < 0:
-            break
-        kept.append(sentence)
-    return " ".join(kept) if room < 0 else text
 
 
 def _whole_sentences(text: str, max_words: int) -> list[str]:

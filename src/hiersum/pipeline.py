@@ -69,11 +69,9 @@ class _Reading:
     paragraphs: tuple[Paragraph, ...]
     """Those that are read, best first."""
     scores: tuple[float, ...]
-    """What the ranker gave each of them."""
-    task: Task | None
-    """For an extractive system."""
-    example: Example | None
-    """For a network."""
+    """What the ranker gave each of them, times how much its document is about the title."""
+    task: Task | None  # for an extractive system
+    example: Example | None  # for a network
     seconds: float
 
 
@@ -339,10 +337,12 @@ class Summarizer:
         seconds: float,
     ) -> Summary:
         documents = reading.cluster.documents
-        passed_over = find_passed_over(documents, reading.paragraphs, reading.left_out)
+        on_topic = reading.example is not None and self.config.data.on_topic_only
+        passed_over = find_passed_over(
+            documents, reading.paragraphs, reading.left_out, on_topic_only=on_topic
+        )
         start = time.perf_counter()
-        within = request.cut(sentences)
-        checked = check_facts(within, reading.cluster, reading.paragraphs)
+        checked = check_facts(request.cut(sentences), reading.cluster, reading.paragraphs)
         kept = [s for s in checked if s.is_supported or not request.strict]
         attention: Attention = ()
         if request.with_attention and self.model is not None and reading.example is not None:

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text
-from hiersum.text.words import count_words, cut_words, split_stems
+from hiersum.text.words import FUNCTION_WORDS, count_words, cut_words, split_stems, split_words
 from hiersum.types import SummarySentence
 
 NEURAL_SYSTEMS = ("ht", "ft", "tdmca")
@@ -74,7 +74,8 @@ class Request:
 
     def finds_focus_in(self, texts: Iterable[str]) -> bool:
         """Does any text have a word of the focus?"""
-        stems = set(split_stems(self.focus))
+        asked = [word for word in split_words(self.focus) if word not in FUNCTION_WORDS]
+        stems = set(split_stems(" ".join(asked) or self.focus))
         return any(not stems.isdisjoint(split_stems(text)) for text in texts)
 
     def cut(self, sentences: Iterable[SummarySentence]) -> Iterator[SummarySentence]:

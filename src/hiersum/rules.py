@@ -15,16 +15,16 @@ from hiersum.decoding.shortening import ShortenedSentences, SourceSentences
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import (
+    ASIDES,
     AUXILIARIES,
-    CLAUSE_LINKS,
-    CONDITIONS,
+    DOUBTS,
     FUNCTION_WORDS,
     LINKING_ADVERBS,
-    OPENERS,
-    RESTRICTIONS,
     leans_on_another,
     speaks_of_itself,
+    split_stems,
     split_words,
+    stem_word,
 )
 
 
@@ -79,10 +79,16 @@ class Rules:
         as any sentence has.
         """
         writable = self._writable(paragraphs)
-        told = [[(s, ids) for s, ids in p if not speaks_of_itself(s)] for p in writable]
+        name = title.partition(" (")[0]  # "My Fair Lady" is not somebody who speaks
+        told = [
+            [(s, ids) for s, ids in p if not speaks_of_itself(s.replace(name, " "))]
+            for p in writable
+        ]
         chosen = told if any(told) else writable
-        topic = frozenset(split_words(title)) - FUNCTION_WORDS
-        named = [len(topic.intersection(split_words(s))) for p in chosen for s, _ in p]
+        topic = frozenset(
+            stem_word(word) for word in split_words(title) if word not in FUNCTION_WORDS
+        )
+        named = [len(topic.intersection(split_stems(s))) for p in chosen for s, _ in p]
         most = max(named, default=0)
         openings = {number for number, count in enumerate(named) if 0 < most <= 2 * count}
         return SourceSentences([[i for _, i in p] for p in chosen], self._vocabulary, openings)
@@ -97,11 +103,9 @@ class Rules:
             self.pieces,
             self._tokenizer.end_id,
             self._tokenizer.encode,
-            binding=RESTRICTIONS,
-            conditions=CONDITIONS,
+            asides=ASIDES,
+            doubts=DOUBTS,
             verbs=AUXILIARIES,
-            openers=OPENERS,
-            linking=CLAUSE_LINKS,
             adverbs=LINKING_ADVERBS,
             leans=leans_on_another,
         )

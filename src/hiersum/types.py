@@ -63,6 +63,10 @@ class Paragraph:
         return (Place(self.document, self.position), *self.also_in)
 
 
+TITLE_PLACE = -1
+"""The document and position of a title that is read as a paragraph."""
+
+
 @dataclass(frozen=True, slots=True)
 class Example:
     """A cluster made ready for a network: ranked paragraphs as ids, edges between them, the target."""
@@ -175,7 +179,7 @@ class Summary:
     model: str | None = None
     seconds: float = 0.0
     scores: tuple[float, ...] = field(default=(), repr=False)
-    """What the ranker gave each of `paragraphs`."""
+    """What the ranker gave each of `paragraphs`, times how much its document is about the title."""
     attention: Attention = field(default=(), repr=False)
     """How `paragraphs` attend to each other, where a network with global layers wrote and it was
     asked for; where such a network reads the title as a paragraph, it is the first."""

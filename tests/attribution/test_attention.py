@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hiersum.attribution.attention import Trail, count_letters
+from hiersum.attribution.attention import Trail
+from hiersum.text.words import count_letters
 
 SENTENCES = ["The bridge opened.", "Ferries stop."]
 TOKENS = ["The", " bridge", " opened", ".", " Fer", "ries", " stop", "."]

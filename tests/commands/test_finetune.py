@@ -13,11 +13,14 @@ from hiersum import Summarizer
 from hiersum.commands.finetune import finetune, split
 from hiersum.config import ModelConfig
 from hiersum.data.corpora import write_clusters
+from hiersum.data.shards import PreparedSet
 from hiersum.errors import CheckpointError, DataError, InputError
 from hiersum.model.checkpoint import save_pretrained
 from hiersum.model.network import build_network
 from hiersum.training.metrics import read_metrics
 from hiersum.types import Cluster, Document
+
+FAST = ["training.batch_tokens=500", "decoding.max_length=8"]
 
 
 def clusters(number: int) -> list[Cluster]:
@@ -45,7 +48,7 @@ def model(tmp_path: Path) -> Path:
 def test_one_line_gives_a_model_that_has_learned(model: Path, tmp_path: Path) -> None:
     corpus = tmp_path / "mine.jsonl"
     write_clusters(clusters(12), corpus)
-    options = ["training.batch_tokens=500", "training.steps=20", "decoding.max_length=8"]
+    options = ["training.steps=20", *FAST]
     folder = finetune(corpus, tmp_path / "run", model=str(model), overrides=options)
     lines = list(read_metrics(tmp_path / "run" / "metrics.jsonl"))
     losses = [line["plain_loss"] for line in lines if "plain_loss" in line]
@@ -56,6 +59,20 @@ def test_one_line_gives_a_model_that_has_learned(model: Path, tmp_path: Path) ->
     before = (folder / "model.safetensors").read_bytes()
     again = finetune(corpus, tmp_path / "run", model=str(model), overrides=options)
     assert (again / "model.safetensors").read_bytes() == before
+
+
+def test_settings_that_come_with_a_model_hold_and_are_handed_on(
+    model: Path, tmp_path: Path
+) -> None:
+    (model / "settings.toml").write_text("[data]\nmax_input_paragraphs = 2\n")
+    corpus = tmp_path / "mine.jsonl"
+    write_clusters(clusters(6), corpus)
+    folder = finetune(
+        corpus, tmp_path / "run", model=str(model), overrides=["training.steps=10", *FAST]
+    )
+    prepared = PreparedSet.open(tmp_path / "run" / "prepared" / "train")
+    assert max(len(example.paragraph_ids) for example in prepared.read()) == 3  # and the title
+    assert (folder / "settings.toml").read_text() == (model / "settings.toml").read_text()
 
 
 def test_the_split_depends_on_content_alone() -> None:

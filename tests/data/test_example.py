@@ -10,6 +10,7 @@ from support import small_vocabulary
 
 from hiersum.config import Config, load_config
 from hiersum.data.example import InputForm, build_example, graph_builder
+from hiersum.data.read_part import read_part
 from hiersum.errors import InputError
 from hiersum.graphs.similarity import similarity_graph
 from hiersum.text.tokenizer import Tokenizer
@@ -82,6 +83,21 @@ def test_t5_reads_the_title_in_every_paragraph_and_ends_each() -> None:
     example, chosen = build("t5")
     for ids, paragraph in zip(example.paragraph_ids, chosen, strict=True):
         assert list(ids) == [*tokenizer.encode(f"Harbour bridge: {paragraph.text}"), 1]
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Harbour bridge", "The  old   dogs", "{Harbour} bridge\u2026", "Ørsted", "old dogs " * 90],
+)
+def test_what_t5_has_read_comes_back_whatever_the_title(title: str) -> None:
+    """As much as fits: a title takes half of the room at most."""
+    config = load_config(None, ["data.max_paragraph_tokens=40"])
+    text = "The old dogs bake in the harbour and dance on the bridge. " * 9
+    example, _ = build("t5", config, cluster=Cluster(title, (Document(text),), id="x"))
+    (ids,), (read,) = example.paragraph_ids, read_part(example, TOKENIZERS["t5"])
+    assert len(ids) == 40
+    assert text.startswith(read)
+    assert read
 
 
 def test_without_a_title_t5_reads_what_the_documents_call_their_topic() -> None:

@@ -61,6 +61,10 @@ def test_without_its_opening_a_target_is_left_out_unless_it_may_begin_later() ->
     assert cut([INVENTED, FACT], "target_opening=false") == FACT
 
 
+def test_what_leans_on_a_sentence_that_is_left_out_goes_whatever_the_opening() -> None:
+    assert cut([OPENING, INVENTED, LEANING, FACT]) == f"{OPENING} {FACT}"
+
+
 def test_what_leans_on_a_sentence_that_is_left_out_is_left_out_too() -> None:
     free = "target_opening=false"
     assert cut([OPENING, INVENTED, LEANING, FACT], free) == f"{OPENING} {FACT}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from itertools import combinations
 
 import pytest
 import torch
@@ -17,16 +16,16 @@ MARKS = [",", ".", ";", f"{SPACE}(", ")", "),", "?"]
 END = "</s>"
 PARAGRAPHS = [
     [
-        "The old bridge of the town, built by Anna in seven years, fell in 1931 without a sound.",
-        "It was, some old people say today, rotten within its first year; nobody cared about it then.",
+        "The old bridge of the town, which Anna built in seven years, was closed (without a sound).",
+        "It was rotten within its first year, which some people say; nobody cared then.",
     ],
     [
-        "However, the old town paid (which was then poor and small) some years late, if it paid at all.",
+        "However, the old town paid (which was then poor and small) some years late, when it was sold.",
         "Did it help?",
     ],
     [
-        "The tower of the town, built by Bert, fell in 1940, was built again in brick, stands today.",
-        "In all that long time, nobody cared about the old bridge, some old people say today.",
+        "The tower of the town, built by Bert, fell in 1940, which nobody cared about.",
+        "In all that long time (if it was so long), nobody cared about it, some people say.",
     ],
 ]
 
@@ -43,9 +42,9 @@ VOCABULARY = Vocabulary(
     ALL,
     0,
     lambda text: [ALL.index(piece) for piece in pieces_of(text)],
-    binding={"if"},
+    asides={"which", "when"},
+    doubts={"nobody"},
     verbs={"was"},
-    openers={"in"},
     leans=lambda words: "it" in words[:6] or words[0] == "however",
     adverbs={"however"},
 )
@@ -76,27 +75,15 @@ def walk(source: SourceSentences, generator: random.Random, limit: int = 200) ->
 
 def shortened(text: str) -> set[tuple[str, ...]]:
     """Return the words of all shortened forms of a sentence, by their definition."""
-    text = re.sub(r" \(", ", ", text)
-    parts: list[list[str]] = []
-    for part in re.split(r"[,;)]\s*|[.?]$", text):
-        words = part.lower().split()
-        if parts and len(words) < 5 and parts != [["however"]]:
-            parts[-1] += words
-        else:
-            parts.append(words)
-    conditions = {n for n, part in enumerate(parts) if "if" in part[:2]}
-    needed = {n + offset for n in conditions for offset in (-1, 0, 1)} & {*range(len(parts))}
-    needed |= {n for n, part in enumerate(parts) if part[0] == "was"}
-    needed |= {1} if parts[0][0] in ("in", "however") else set()
-    found = set()
-    for size in range(1, len(parts) + 1):
-        for kept in combinations(range(len(parts)), size):
-            last = kept[-1] + 1
-            ends_well = last == len(parts) or sum(map(len, parts[:last])) >= 6
-            starts_well = kept[0] == 0 or (kept[0] == 1 and parts[0] == ["however"])
-            if starts_well and ends_well and needed.issubset(kept):
-                found.add(tuple(word for n in kept for word in parts[n]))
-    return found
+    texts = {text}
+    for pattern in (
+        r"^However, ",
+        r" \([^()]*\)(?!,)",
+        r", (which|when)(?! nobody)[^,;()]*(?=[.])",
+        r", which(?! nobody)[^,;()]*,(?= was)",
+    ):
+        texts |= {re.sub(pattern, "", one) for one in texts}
+    return {tuple(re.findall(r"\w+", one.lower())) for one in texts}
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -154,14 +141,14 @@ def test_a_summary_ends_only_where_a_sentence_does() -> None:
     source = sentences()
     for text, may_end in (
         ("The old bridge", False),
-        ("The old bridge of the town.", True),
+        ("The old bridge of the town was closed.", True),
         ("", False),
     ):
         assert (0 in source.next_tokens(tuple(encode(text)) if text else ())) == may_end
 
 
 def test_what_no_source_begins_with_has_no_way_on() -> None:
-    assert not len(sentences().next_tokens(tuple(encode("1931 fell"))))
+    assert not len(sentences().next_tokens(tuple(encode("1940 fell"))))
 
 
 def test_all_but_what_is_allowed_is_barred_for_each_cluster() -> None:
@@ -212,60 +199,67 @@ def all_forms(text: str, **words: set[str]) -> set[str]:
     return found
 
 
+WORDS = {
+    "asides": {"which", "who", "including"},
+    "doubts": {"not", "denies"},
+    "verbs": {"is", "was"},
+}
+
+
 @pytest.mark.parametrize(
     ("text", "shorter"),
     [
         (
-            'The mayor of the town called it "a great day for all", which it was not by then.',
-            [],  # the quote and its comma are one piece: a full stop cannot stand between them
+            "The state pays nothing for the bridge (as it was said in May) since the first year.",
+            ["The state pays nothing for the bridge since the first year."],
         ),
         (
-            "The mayor of the town called it “a great day for all”, as he had done before.",
+            "The state has paid nothing for the bridge (as it was said in May).",
+            ["The state has paid nothing for the bridge."],
+        ),
+        (
+            "The mayor of the town called it “a great day for all”, which was said in May.",
             ["The mayor of the town called it “a great day for all”."],
         ),
         (
-            "The state pays nothing for the bridge (as it was said in May) since the very first year.",
-            [
-                "The state pays nothing for the bridge.",
-                "The state pays nothing for the bridge (as it was said in May).",
-                "The state pays nothing for the bridge since the very first year.",
-            ],
-        ),
-        (
-            "The new bridge of the old town cost 30 €, as the mayor said in May.",
+            "The new bridge of the old town cost 30 €, including the stone.",
             ["The new bridge of the old town cost 30 €."],
         ),
-        ("Anna ruled the whole old town from 1990 – 1995 over all of its people.", []),
+        (
+            "The report that Anna fell, which came from the town, was denied.",
+            ["The report that Anna fell was denied."],
+        ),
     ],
 )
-def test_what_belongs_to_the_words_of_a_part_is_not_lost(text: str, shorter: list[str]) -> None:
-    """Closing quotes and brackets, signs of money, and the end of a range."""
-    assert all_forms(text) == {text, *shorter}
+def test_brackets_and_clauses_that_tell_more_can_go(text: str, shorter: list[str]) -> None:
+    """Closing quotes and signs of money stay with their words."""
+    assert all_forms(text, **WORDS) == {text, *shorter}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'The mayor of the town called it "a great day for all", which it was.',  # one piece: `",`
+        "The claim that the bridge fell, repeated by many in the town, is false.",
+        "The man from the old town, who lived in the north, died in 1920.",
+        "The bridge of the town, which the mayor, a good baker, opened in May, is closed.",
+        "He took the money of the old town, which he denies.",
+        "The old town has three bridges, including one of stone, one of wood, and one of brick.",
+        "When the war ended, the bridge was built in stone.",
+        "Born in the old town in 1921, Anna built the bridge.",
+        "The bridge of the town (1921), which Anna built, fell.",
+        "Anna built it (and was paid), as they say.",
+        "The bridge fell, which was sad",
+    ],
+)
+def test_what_a_sentence_needs_stays(text: str) -> None:
+    end = "" if text.endswith(".") else "."
+    assert all_forms(text, **WORDS) == {f"{text}{end}"}
 
 
 @pytest.mark.parametrize("text", ["(Nobody paid for the bridge.)", "Anna said “it is over.”"])
 def test_a_sentence_that_ends_within_quotes_or_brackets_has_an_end(text: str) -> None:
     assert all_forms(text) == {text}
-
-
-def test_a_condition_holds_wherever_it_stands_in_its_part() -> None:
-    text = "The town will build the bridge, Anna told them if the state pays half, in two years of work."
-    assert all_forms(text) == {
-        text,
-        "The town will build the bridge.",
-        "The town will build the bridge, Anna told them if the state pays half.",
-        "The town will build the bridge in two years of work.",
-    }
-    assert all_forms(text, conditions={"if"}) == {text}
-
-
-def test_a_sentence_keeps_its_main_clause() -> None:
-    """After a clause that opens it, and those that are tied to that."""
-    text = (
-        "When the long war ended, which had lasted five whole years, the bridge was built in stone."
-    )
-    words = {"openers": {"when"}, "linking": {"which"}}
-    assert all_forms(text, **words) == {text}
 
 
 def test_a_first_sentence_does_not_break_off() -> None:

@@ -92,6 +92,12 @@ def test_words_that_only_look_like_function_words_count() -> None:
     assert about("Gotthold Ephraim Lessing", text, *NOISE) == {0}
 
 
+def test_a_name_of_function_words_tells_nothing() -> None:
+    """By "novel" alone, the novel's own text would be left out."""
+    texts = [document("It scared them.", seed=6), document("A novel is long.", seed=7), *NOISE]
+    assert about("It (novel)", *texts) == set(range(len(texts)))
+
+
 @pytest.mark.parametrize("title", ["", "?", "Quantum chromodynamics"])
 def test_where_none_speaks_of_it_none_is_left_out(title: str) -> None:
     assert about(title, *NOISE, OWN) == {0, 1, 2, 3, 4, 5}

@@ -93,6 +93,10 @@ def test_what_no_reader_should_see_is_dropped() -> None:
     )
 
 
+def test_accents_are_joined_to_their_letters() -> None:
+    assert clean_text("Marti\u0301nez") == "Mart\u00ednez"
+
+
 @given(st.text())
 def test_clean_text_can_be_written_and_is_clean_already(text: str) -> None:
     cleaned = clean_text(text)

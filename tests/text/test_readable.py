@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hiersum.config import DataConfig
-from hiersum.text.readable import choose_documents
-from hiersum.types import Document
+from hiersum.text.readable import choose_documents, find_passed_over
+from hiersum.types import Document, Paragraph
 
 ENGLISH = (
     "The harbour bridge reopened on Monday after eleven months of repairs, and it was full. " * 2
@@ -18,6 +18,14 @@ def test_left_out_documents_keep_their_place() -> None:
     assert [d.name for d in chosen] == ["a", "b", "c"]
     assert [bool(d.text) for d in chosen] == [False, True, False]
     assert [(u.name, u.document) for u in unread] == [("a", 0), ("c", 2)]
+
+
+def test_of_documents_that_nothing_was_read_of_the_reason_is_told() -> None:
+    documents, read = [Document(ENGLISH, "a"), Document(ENGLISH, "b")], [Paragraph(ENGLISH, 0, 0)]
+    (needless,) = find_passed_over(documents, read, [])
+    assert (needless.name, needless.reason) == ("b", "none of its paragraphs was needed")
+    (off_topic,) = find_passed_over(documents, read, [], on_topic_only=True)
+    assert "data.on_topic_only" in off_topic.reason
 
 
 def test_given_paragraphs_are_cleaned_and_cut_but_never_split() -> None:

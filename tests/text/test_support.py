@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hiersum.text.support import Evidence
+from hiersum.text.support import Evidence, without_asides
 
 BODY = [
     "The bridge was opened by the mayor in 1931 and crosses the harbour.",
@@ -50,3 +50,17 @@ def test_the_share_counts_content_words_and_numbers() -> None:
     evidence = Evidence.of(["red green 1,200"])
     assert evidence.share("The red hen of 1200, and 7") == 2 / 4
     assert evidence.share("of the") == 1.0
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kept"),
+    [
+        ("The mayor (born 4 May 1817) opened it.", "The mayor opened it."),
+        ("The bridge (1931) crosses the harbour (1932).", "The bridge (1931) crosses the harbour."),
+        ("The bridge (known as Zork (in Quux) abroad) fell.", "The bridge fell."),
+        ("The bridge (opened (in 1931) by the mayor) fell.",) * 2,
+        ("The bridge (of which", "The bridge (of which"),
+    ],
+)
+def test_brackets_are_judged_apart_from_their_sentence(sentence: str, kept: str) -> None:
+    assert without_asides(sentence, EVIDENCE.supports) == kept

@@ -73,6 +73,10 @@ def test_stems_are_for_english_words_only() -> None:
     assert split_stems("Bridges are réparées 1990s") == ["bridg", "are", "réparées", "1990"]
 
 
+def test_a_possessive_is_its_word() -> None:
+    assert split_stems("Shutt's bridge\u2019s its") == ["shutt", "bridg", "its"]
+
+
 @pytest.mark.parametrize(
     ("sentence", "expected"),
     [
@@ -88,6 +92,7 @@ def test_stems_are_for_english_words_only() -> None:
         ("The US government closed the coal mine.", False),
         ("Charles I of England fought in World War I.", False),
         ("I. Newton saw it.", False),
+        ("She has type I diabetes.", False),
     ],
 )
 def test_who_speaks_is_told_by_quotes(sentence: str, expected: bool) -> None:
@@ -111,6 +116,8 @@ def test_who_speaks_is_told_by_quotes(sentence: str, expected: bool) -> None:
         ("The town, also known as Foo, lies in the north.", False),
         ("Marie Curie and her husband won it.", False),
         ("A hand grenade exploded.", False),
+        ("It's also a port.", True),
+        ("They\u2019ve won twice.", True),
         ("", False),
     ],
 )

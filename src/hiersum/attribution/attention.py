@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from hiersum.text.words import count_letters
+
 
 @dataclass(frozen=True, slots=True)
 class Trail:
@@ -44,8 +46,3 @@ def _shares(mass: NDArray[np.float64]) -> NDArray[np.float64]:
     total = mass.sum(axis=0)
     shares: NDArray[np.float64] = total / max(float(total.sum()), 1e-12)
     return shares
-
-
-def count_letters(text: str) -> int:
-    """Count letters and digits."""
-    return sum(map(str.isalnum, text))

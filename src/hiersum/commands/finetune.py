@@ -6,10 +6,12 @@ from __future__ import annotations
 
 import hashlib
 import math
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from hiersum.bundled import recommended_settings
 from hiersum.commands.counting import counted, report_count
 from hiersum.commands.prepare import prepare_clusters
 from hiersum.config import Config, load_config
@@ -58,7 +60,8 @@ def finetune(
     if not epochs > 0:
         raise InputError(f"--epochs must be more than 0, got {epochs}")
     folder = fetch(model)
-    config = load_config(None, overrides)
+    recommended = recommended_settings(folder)
+    config = load_config(None, overrides, recommended=recommended)
     config = replace(config, model=replace(read_config(folder), dropout=config.model.dropout))
     bad = BadRecords(skip=skip_bad)
     clusters = list(
@@ -73,8 +76,12 @@ def finetune(
         sets[name] = prepare_clusters(
             [path], path.with_suffix(""), config, model=folder, workers=workers, skip_bad=skip_bad
         )
-    chosen = load_config(None, [*settings(config, folder, sets, epochs), *overrides])
-    return train(replace(chosen, model=replace(config.model)), out)
+    suited = [*settings(config, folder, sets, epochs), *overrides]
+    chosen = load_config(None, suited, recommended=recommended)
+    trained = train(replace(chosen, model=config.model), out)
+    if recommended is not None:  # it is best used as what it was made from
+        shutil.copyfile(recommended, trained / recommended.name)
+    return trained
 
 
 def split(clusters: Iterable[Cluster], corpus: Path) -> tuple[list[Cluster], list[Cluster]]:

@@ -40,7 +40,7 @@ class RankerTrainingConfig:
     optimizer: Literal["adagrad", "adam"] = "adagrad"
     """The paper's; or Adam, whose rate falls to 0 over the run, for fewer paragraphs."""
     learning_rate: float = 0.15
-    """Adagrad's rate in the paper; 5e-4 suits Adam."""
+    """Adagrad's rate in the paper; 3e-4 suits Adam."""
     initial_accumulator: float = 0.01
     """What Adagrad's sums of squares start from."""
     max_clusters: int = 3_000

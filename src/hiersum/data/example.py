@@ -26,11 +26,9 @@ from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.topic import find_topic
-from hiersum.types import Cluster, Example, Paragraph
+from hiersum.types import TITLE_PLACE, Cluster, Example, Paragraph
 
 GraphBuilder = Callable[[Cluster, Sequence[Paragraph], Sequence[int]], NDArray[np.float64]]
-TITLE_PLACE = -1
-"""The document and position of a title that is read as a paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +142,11 @@ def _encode(
     tokenizer, limit = form.tokenizer, config.data.max_paragraph_tokens
     texts = [paragraph.text for paragraph in chosen]
     if tokenizer.title_in_every_paragraph:
-        texts = [f"{title}: {text}" for text in texts] if title else texts
-        ids = [[*ids[: limit - 1], tokenizer.end_id] for ids in tokenizer.encode_many(texts)]
+        # A title that is a sentence of its own must leave room for what is said under it.
+        begin = tokenizer.encode(f"{title}:")[: limit // 2] if title else []
+        ids = [
+            [*[*begin, *ids][: limit - 1], tokenizer.end_id] for ids in tokenizer.encode_many(texts)
+        ]
     else:
         ids = [ids[:limit] for ids in tokenizer.encode_many(texts)]
     if tokenizer.title_id is not None and title:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from hiersum.config import Config
 from hiersum.data.example import InputForm, build_example
+from hiersum.data.extracted import extract_target
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import TOKENIZER, Shard, write_shard
 from hiersum.data.supported import cut_to_supported
@@ -19,7 +20,7 @@ from hiersum.ranking.ranker import Ranker
 from hiersum.text.duplicates import is_clone
 from hiersum.text.paragraphs import split_document
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.types import Cluster, Document
+from hiersum.types import Cluster, Document, Example
 
 SHARD_CLUSTERS = 512
 """Clusters of one shard: some seconds of work, and what a killed run has to do again."""
@@ -67,12 +68,17 @@ def prepare_part(part: Part, *, recipe: Recipe) -> tuple[Shard, list[str]]:
     for corpus, cluster in part.clusters:
         without_clones = empty_clones(cluster, recipe.config)
         try:
-            example, _ = build_example(without_clones, form, ranker_of(cluster), recipe.config)
+            example, paragraphs = build_example(
+                without_clones, form, ranker_of(cluster), recipe.config
+            )
         except InputError as error:
             bad.handle(DataError(f"{corpus}: cluster {cluster.id}: {error}"))
             continue
-        is_cut = recipe.config.data.supported_targets
-        kept = cut_to_supported(example, form.tokenizer, recipe.config) if is_cut else example
+        kept: Example | None = example
+        if recipe.config.data.supported_targets:
+            kept = cut_to_supported(example, form.tokenizer, recipe.config)
+        elif recipe.config.data.extracted_from != "none":
+            kept = extract_target(example, paragraphs, form.tokenizer, recipe.config)
         if kept is not None:
             examples.append(kept)
     num_skipped = len(part.clusters) - len(examples)

@@ -25,7 +25,7 @@ def cut_to_supported(example: Example, tokenizer: Tokenizer, config: Config) -> 
         The example; None if too little is left, or its first sentence is not where it must be.
     """
     read = [example.title, *(tokenizer.decode(ids) for ids in example.paragraph_ids)]
-    is_supported = _judge(read, config)
+    is_supported = _judge(read, tokenizer, config)
     sentences = [
         without_asides(sentence, is_supported) for sentence in split_sentences(example.target or "")
     ]
@@ -38,12 +38,13 @@ def cut_to_supported(example: Example, tokenizer: Tokenizer, config: Config) -> 
     return replace(example, target=target, target_ids=encode_target(target, tokenizer, config))
 
 
-def _judge(read: Sequence[str], config: Config) -> Callable[[str], bool]:
+def _judge(read: Sequence[str], tokenizer: Tokenizer, config: Config) -> Callable[[str], bool]:
     """Return what says of a text whether what was read supports it."""
     evidence = Evidence.of(read)
     facts = SourceFacts.of(read) if config.data.target_facts else None
 
     def is_supported(text: str) -> bool:
+        text = tokenizer.fold(text)  # as what was read comes back
         return evidence.supports(text, config.data.target_support) and not (
             facts and facts.missing(text)
         )
@@ -58,7 +59,7 @@ def _supported(
     has_before = True
     for number, sentence in enumerate(sentences):
         is_kept = is_supported(sentence)
-        if not config.data.target_opening and (number == 0 or not has_before):
+        if not has_before or (number == 0 and not config.data.target_opening):
             is_kept = is_kept and not leans_on_another(split_words(sentence))
         if is_kept:
             yield sentence

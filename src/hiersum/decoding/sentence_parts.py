@@ -9,9 +9,8 @@ from hiersum.decoding.grounding import SPACE
 Tokens = Sequence[int]
 DROPPED = frozenset(f",;:–— {SPACE}")
 """What a part may end with and lose; quotes, brackets and signs of money belong to its words."""
-_MIN_PART = 5
-"""Words of a part; what has fewer belongs to the one before: a date, a member of a list."""
 _PARTING = frozenset(",;)]–—")
+_OPENING = ("(", "[")
 _QUOTES = frozenset('"“”')
 _CLOSING = "\"”'’)]"
 
@@ -25,11 +24,9 @@ class Vocabulary:
         end_id: int,
         encode: Callable[[str], Tokens],
         *,
-        binding: Set[str] = frozenset(),
-        conditions: Set[str] = frozenset(),
+        asides: Set[str] = frozenset(),
+        doubts: Set[str] = frozenset(),
         verbs: Set[str] = frozenset(),
-        openers: Set[str] = frozenset(),
-        linking: Set[str] = frozenset(),
         adverbs: Set[str] = frozenset(),
         leans: Callable[[Sequence[str]], bool] = lambda words: False,
     ) -> None:
@@ -39,23 +36,19 @@ class Vocabulary:
             pieces: the text of each piece.
             end_id: the one that ends a summary.
             encode: the pieces of a text.
-            binding: words, in small letters, whose part must not be left out, nor those beside it, if
-                it begins with them.
-            conditions: the same of words wherever they stand in a part.
-            verbs: words whose part must not be left out if it begins with them.
-            openers: words that begin a sentence which says nothing without its second part.
-            linking: words that follow a comma whatever was left out before it.
+            asides: words, in small letters, that begin a clause which a sentence can do without.
+            doubts: words that such a clause must not have: without it the rest would be said too
+                strongly.
+            verbs: words with which a sentence goes on after such a clause.
             adverbs: words that a sentence can do without where a comma follows them.
             leans: does a sentence of these words, in small letters, lean on one before?
         """
         self.pieces = pieces
         self.end_id = end_id
         self.encode = encode
-        self.binding = binding
-        self.conditions = conditions
+        self.asides = asides
+        self.doubts = doubts
         self.verbs = verbs
-        self.openers = openers
-        self.linking = linking
         self.adverbs = adverbs
         self.leans = leans
         self.stop_id = next((n for n, piece in enumerate(pieces) if piece == "."), None)
@@ -67,7 +60,7 @@ class Vocabulary:
     def words(self, tokens: Tokens) -> list[str]:
         """Return words in small letters, without marks."""
         text = "".join(self.pieces[token] for token in tokens)
-        words = ("".join(filter(str.isalnum, word)) for word in text.lower().split(SPACE))
+        words = (_spoken(word) for word in text.lower().split(SPACE))
         return [word for word in words if word]
 
     def ends_in_mark(self, token: int) -> bool:
@@ -89,20 +82,34 @@ class Vocabulary:
             piece = self.pieces[token]
             if place and piece.startswith(SPACE) and not is_quoted and depth == 0:
                 before = self.pieces[tokens[place - 1]]
-                if piece[1:2] in ("(", "[") or (
+                if piece[1:2] in _OPENING or (
                     not _PARTING.isdisjoint(before) and not self._is_range(tokens, place)
                 ):
                     starts.append(place)
             depth += sum((letter in "([") - (letter in ")]") for letter in piece)
             is_quoted ^= sum(letter in _QUOTES for letter in piece) % 2 == 1
-        ends = [*starts[1:], len(tokens)]
-        after_adverb = ends[0] if self.is_adverb(tokens[: ends[0]]) else 0
-        kept = [
-            start
-            for start, end in zip(starts, ends)
-            if start in (0, after_adverb) or len(self.words(tokens[start:end])) >= _MIN_PART
-        ]
-        return [range(a, b) for a, b in zip(kept, [*kept[1:], len(tokens)])]
+        return [range(a, b) for a, b in zip(starts, [*starts[1:], len(tokens)])]
+
+    def can_go(self, tokens: Tokens, parts: Sequence[range]) -> list[bool]:
+        """Say which parts of a sentence it can do without: brackets, and clauses that tell more of
+        what was said, at the end or where the sentence goes on with its verb."""
+        words = [self.words(tokens[part.start : part.stop]) for part in parts]
+        first = [self.pieces[tokens[part[0]]] for part in parts]
+        last = [self.pieces[tokens[part[-1]]] for part in parts]
+        can_go = [False] * len(parts)
+        for n in range(1, len(parts)):
+            is_last = n + 1 == len(parts)
+            if first[n][1:2] in _OPENING:
+                close = last[n].rstrip(".!?") or self.pieces[tokens[parts[n][-2]]]
+                can_go[n] = (close if is_last else last[n])[-1:] in (")", "]")
+            else:
+                can_go[n] = (
+                    last[n - 1].endswith(",")
+                    and not self.asides.isdisjoint(words[n][:1])
+                    and self.doubts.isdisjoint(words[n])
+                    and (is_last or (last[n].endswith(",") and words[n + 1][0] in self.verbs))
+                )
+        return can_go
 
     def _is_range(self, tokens: Tokens, place: int) -> bool:
         """Does a piece follow a dash between two numbers?"""
@@ -110,3 +117,11 @@ class Vocabulary:
         number = before.rstrip("–—").rstrip(SPACE)
         is_after_dash = before[-1:] in ("–", "—")
         return is_after_dash and number[-1:].isdigit() and self.pieces[tokens[place]][1:2].isdigit()
+
+
+def _spoken(word: str) -> str:
+    """Return a word without marks: "it's" is "it", but "isn't" is no "is"."""
+    word = word.replace("’", "'")
+    if not word.endswith("n't"):
+        word = word.lstrip("'").partition("'")[0]
+    return "".join(filter(str.isalnum, word))

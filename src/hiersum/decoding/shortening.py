@@ -1,18 +1,17 @@
-"""A rule that keeps a sentence to one source: it is a sentence of the sources, shortened.
+"""A rule that keeps a sentence to one source: it is a sentence of the sources, perhaps shortened.
 
-A sentence is read as parts between commas, brackets and the like. A summary's sentence has some of the
-parts of one source sentence, in their order and word for word, the first among them unless it is a
-single adverb. So nothing is joined that no source joins: a year of one event with the place of another,
-a person with somebody else's deeds. What is said under a condition stays under it. No source sentence
-serves twice, and one that begins with a word like "it" comes only after an earlier one of its
-paragraph.
+A summary's sentence has the words of one source sentence, in their order. It may lack an adverb at its
+beginning, brackets, and clauses that tell more of something ("..., which is in the north, ..."), if these
+hold no doubt. So nothing is joined that no source joins: a year of one event with the place of another, a
+person with somebody else's deeds. No source sentence serves twice, and one that begins with a word like
+"it" comes only after an earlier one of its paragraph.
 
 All pieces of a cluster's sentences are places, and each place knows which may come next.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from typing import NamedTuple
 
 import torch
@@ -22,7 +21,7 @@ from hiersum.decoding.grounding import SPACE
 from hiersum.decoding.sentence_parts import DROPPED, Tokens, Vocabulary
 
 _MIN_WORDS = 6
-"""Words that a sentence has before parts of it are left out at its end."""
+"""Words that a sentence has before something is left out at its end."""
 _NONE = -1
 """The sentence and the piece before the first."""
 
@@ -123,84 +122,36 @@ class SourceSentences:
         first, number = len(self._tokens), len(self._starts)
         early_end = first + len(sentence)
         parts = vocabulary.parts(sentence)
-        needed = self._needed(sentence, parts)
+        can_go = [*vocabulary.can_go(sentence, parts), False]
+        is_ended = vocabulary.stop_id is None or self._is_ended(sentence, parts[-1])
         for which, part in enumerate(parts):
             last = self._last_kept(sentence, part)
+            later = can_go.index(False, which + 1)
             for place in part:
-                followers = [first + place + 1] if place + 1 in part else []
-                if place in (last, part[-1]):
-                    has_mark = place != last or vocabulary.ends_in_mark(sentence[last])
-                    later_parts = [n for n in self._later(which, needed) if n > which + 1]
-                    followers += [first + part.stop] * (place == part[-1] != parts[-1][-1])
-                    followers += [
-                        first + parts[n][0]
-                        for n in later_parts
-                        if has_mark == self._is_linked(sentence, parts[n])
-                    ]
-                if place == last and self._may_end(sentence, parts, which, needed):
-                    followers.append(early_end)
+                followers = [first + place + 1] if place + 1 < len(sentence) else []
+                if place == last and not vocabulary.ends_in_mark(sentence[last]):
+                    if later == len(parts):
+                        is_long = len(vocabulary.words(sentence[: part.stop])) >= _MIN_WORDS
+                        is_over = which + 1 == len(parts) and not is_ended
+                        may_end = is_over or (later > which + 1 and is_long)
+                        followers += [early_end] * (may_end and vocabulary.stop_id is not None)
+                    elif later > which + 1:
+                        followers.append(first + parts[later][0])
                 self._place(sentence[place], number, followers)
         self._place(_NONE if vocabulary.stop_id is None else vocabulary.stop_id, number, ())
         self._ends.add(early_end)
-        if vocabulary.stop_id is None or self._is_ended(sentence, parts[-1]):
+        if is_ended:
             self._ends.add(early_end - 1)
         self._starts.append({first: self._before(sentence, earlier)})
         if len(parts) > 1 and vocabulary.is_adverb(sentence[: parts[0].stop]):
             before = self._before(sentence[parts[1][0] :], earlier)
             self._begin_at(first, sentence, parts[1], before)
 
-    def _needed(self, sentence: Tokens, parts: Sequence[range]) -> list[bool]:
-        """Say which parts must not be left out: conditions and the like, and what stands beside them."""
-        vocabulary = self._vocabulary
-        words = [self._words(sentence, part) for part in parts]
-        binds = [
-            not (vocabulary.binding.isdisjoint(part[:2]) and vocabulary.conditions.isdisjoint(part))
-            for part in words
-        ]
-        needed = [
-            any(binds[max(0, n - 1) : n + 2]) or not vocabulary.verbs.isdisjoint(part[:1])
-            for n, part in enumerate(words)
-        ]
-        if len(parts) > 1 and vocabulary.is_adverb(sentence[: parts[0].stop]):
-            needed[1] = True
-        if not vocabulary.openers.isdisjoint(words[0][:1]):
-            # The main clause is the first part that nothing ties to the one before.
-            for later in range(1, len(parts)):
-                needed[later] = True
-                if not self._is_linked(sentence, parts[later]):
-                    break
-        return needed
-
-    def _later(self, which: int, needed: Sequence[bool]) -> Iterator[int]:
-        """Yield the parts that may follow one, up to the first that must not be left out."""
-        for later in range(which + 1, len(needed)):
-            yield later
-            if needed[later]:
-                return
-
-    def _is_linked(self, sentence: Tokens, part: range) -> bool:
-        """Does a part follow a comma, even if what the comma ended was left out?"""
-        return not self._vocabulary.linking.isdisjoint(self._words(sentence, part)[:1])
-
     def _before(self, sentence: Tokens, earlier: frozenset[int]) -> frozenset[int]:
         """Return which of the earlier sentences a sentence may follow."""
         vocabulary = self._vocabulary
         is_hanging = vocabulary.leans(vocabulary.words(sentence))
         return earlier if is_hanging else frozenset([_NONE])
-
-    def _words(self, sentence: Tokens, part: range) -> list[str]:
-        return self._vocabulary.words(sentence[part.start : part.stop])
-
-    def _may_end(
-        self, sentence: Tokens, parts: Sequence[range], which: int, needed: Sequence[bool]
-    ) -> bool:
-        """May a full stop follow a part, where it has none of its own?"""
-        vocabulary, part = self._vocabulary, parts[which]
-        is_marked = vocabulary.ends_in_mark(sentence[self._last_kept(sentence, part)])
-        if vocabulary.stop_id is None or is_marked or self._is_ended(sentence, part):
-            return False
-        is_long = len(vocabulary.words(sentence[: part.stop])) >= _MIN_WORDS
-        return which == len(parts) - 1 or (is_long and not any(needed[which + 1 :]))
 
     def _is_ended(self, sentence: Tokens, part: range) -> bool:
         """Does a part end as sentences do, perhaps within quotes or brackets?"""

@@ -15,8 +15,6 @@ from hiersum.model.dropout import Dropout, drop
 NORM_EPSILON = 1e-6
 ROWS_AT_ONCE = 2_048
 
-MakeNorm = Callable[[int], nn.Module]
-
 
 def sinusoid(position: Tensor, width: int) -> Tensor:
     """Return e_p for each position p: e_p[2i] = sin(p / 10000^(2i/width)), e_p[2i+1] = cos(same)."""

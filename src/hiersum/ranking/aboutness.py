@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from hiersum.text.words import FUNCTION_WORDS, split_stems, split_words
+from hiersum.text.words import FUNCTION_WORDS, split_stems, split_words, stem_word
 from hiersum.types import Paragraph
 
 _ADDITION = re.compile(r"\s*\(.*|,\s.*")
@@ -37,16 +37,16 @@ def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: 
     documents, if most or none are about it, or if it is a headline.
     """
     alike = [1.0] * num_documents
-    name = split_stems(_ADDITION.sub("", title)) or split_stems(title)
-    is_headline = sum(word not in FUNCTION_WORDS for word in name) > _MAX_NAME
-    if not name or is_headline or num_documents <= _FEW_DOCUMENTS:
+    name = _ADDITION.sub("", title) or title
+    num_content = len(_content(name))  # of "It (novel)" there is none to go by
+    if not 0 < num_content <= _MAX_NAME or num_documents <= _FEW_DOCUMENTS:
         return alike
     texts: list[list[str]] = [[] for _ in alike]
     for paragraph in paragraphs:
         stems = split_stems(paragraph.text)
         for document in {place.document for place in paragraph.places}:
             texts[document] += stems
-    scores = _speak_of(title, name, texts)
+    scores = _speak_of(title, split_stems(name), texts)
     best = max(scores)
     shares = [score / best if best else 0.0 for score in scores]
     # Squared: of two that speak of it nearly as much, both are read; of others, what stands out.
@@ -55,10 +55,14 @@ def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: 
     return weights if 0 < num_about <= num_documents / 2 else alike
 
 
+def _content(text: str) -> list[str]:
+    """Return the stems of what is no function word; the stem of Lessing is less."""
+    return [stem_word(word) for word in split_words(text) if word not in FUNCTION_WORDS]
+
+
 def _speak_of(title: str, name: list[str], texts: Sequence[list[str]]) -> list[float]:
     """Return how much each text speaks of a title, and of the name in it."""
-    content = [word for word in split_words(title) if word not in FUNCTION_WORDS]
-    words = set(split_stems(" ".join(content) or title))
+    words = set(_content(title))
     counts = [
         Counter(
             word

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import re
+import unicodedata
 
 from charset_normalizer import from_bytes
 
@@ -61,11 +62,12 @@ def decode_text(data: bytes, name: str, *, is_cut: bool = False) -> str:
 
 
 def clean_text(text: str) -> str:
-    """Unify line ends and spaces, and drop characters that no reader should see."""
-    if text.isprintable():  # one line, and nothing in it that is dropped or unified
-        return text
-    text = _LINE_ENDS.sub("\n", text).expandtabs(4)
-    return _UNWANTED.sub("", _SPACES.sub(" ", text))
+    """Unify line ends, spaces and accents, and drop characters that no reader should see."""
+    if not text.isprintable():  # else it is one line, and nothing in it is dropped or unified
+        text = _LINE_ENDS.sub("\n", text).expandtabs(4)
+        text = _UNWANTED.sub("", _SPACES.sub(" ", text))
+    # PDF files and macOS write accents apart from their letters.
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def _utf16_without_mark(data: bytes) -> str | None:

@@ -42,15 +42,20 @@ def choose_documents(
 
 
 def find_passed_over(
-    documents: Sequence[Document], paragraphs: Iterable[Paragraph], unread: Sequence[Unread]
+    documents: Sequence[Document],
+    paragraphs: Iterable[Paragraph],
+    unread: Sequence[Unread],
+    *,
+    on_topic_only: bool = False,
 ) -> list[Unread]:
     """Name documents of which no paragraph was read."""
+    reason = "none of its paragraphs was needed"
+    if on_topic_only:
+        reason += "; what hardly speaks of the title is left out (data.on_topic_only)"
     known = {part.document for part in unread}
     known |= {place.document for paragraph in paragraphs for place in paragraph.places}
     return [
-        Unread(
-            document.name or f"document {number + 1}", "none of its paragraphs was needed", number
-        )
+        Unread(document.name or f"document {number + 1}", reason, number)
         for number, document in enumerate(documents)
         if number not in known
     ]

@@ -11,16 +11,14 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from hiersum.text.stemming import stem
-from hiersum.text.words import FUNCTION_WORDS, split_words
+from hiersum.text.words import FUNCTION_WORDS, split_words, stem_word
 
 MIN_SHARE = 0.6
 """Content words of a sentence that must stand in the sources, if nothing else is said."""
-_ASIDE = re.compile(r"\s*\([^()]*\)")
+_ASIDE = re.compile(r"(\s*\((?:[^()]|\([^()]*\))*\))")
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_POSSESSIVE = ("'s", "\u2019s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +40,11 @@ class Evidence:
 
     def supports(self, text: str, min_share: float = MIN_SHARE) -> bool:
         """Do this share of its content words and all numbers of a text stand here?"""
-        stems = _stems(set(split_words(text)))
+        stems, numbers = _stems(set(split_words(text))), _numbers(text)
         return (
-            bool(stems)
+            bool(stems or numbers)
             and len(stems & self.stems) >= min_share * len(stems)
-            and _numbers(text) <= self.numbers
+            and numbers <= self.numbers
         )
 
     def share(self, text: str) -> float:
@@ -58,18 +56,21 @@ class Evidence:
 
 
 def without_asides(sentence: str, is_supported: Callable[[str], bool]) -> str:
-    """Leave out brackets that are not supported; dates of birth mostly stand in such."""
-    return _ASIDE.sub(lambda aside: aside[0] if is_supported(aside[0]) else "", sentence).strip()
+    """Leave out brackets that are not supported; dates of birth mostly stand in such.
+
+    Brackets within others are judged with them.
+    """
+    kept = [
+        part
+        for part in _ASIDE.split(sentence)
+        if not part.lstrip().startswith("(") or is_supported(part)
+    ]
+    return "".join(kept).strip()
 
 
 def _stems(words: set[str]) -> set[str]:
     """Stem each content word once; numbers are compared apart."""
-    content = {
-        word[:-2] if word.endswith(_POSSESSIVE) else word
-        for word in words - FUNCTION_WORDS
-        if not _DIGIT.search(word)
-    }
-    return {stem(word) if len(word) > 3 and word.isascii() else word for word in content}
+    return {stem_word(word) for word in words - FUNCTION_WORDS if not _DIGIT.search(word)}
 
 
 def _numbers(text: str) -> set[str]:

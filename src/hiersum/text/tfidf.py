@@ -38,11 +38,6 @@ class TfidfSpace:
     def __contains__(self, word: str) -> bool:
         return word in self._ids
 
-    def weights_of(self, texts: Sequence[str]) -> sparse.csr_matrix:
-        """Return the weight of each word of each text, counted once, not brought to length one."""
-        counts = self._known_counts(texts)
-        return (counts > 0).multiply(self._weights).tocsr()
-
     def _words(self, text: str) -> list[str]:
         return split_stems(text) if self._stem else split_words(text)
 

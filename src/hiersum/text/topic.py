@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 
 from hiersum.text.sentences import ends_sentence
 from hiersum.text.stemming import stem
-from hiersum.text.words import DATE_WORDS, FUNCTION_WORDS, split_stems, split_words
+from hiersum.text.words import DATE_WORDS, FUNCTION_WORDS, split_stems, split_words, stem_word
 
 _MAX_HEADING = 14
 _NOT_TOPICS = FUNCTION_WORDS | DATE_WORDS | {"march", "may"} | {stem(w) for w in DATE_WORDS}
@@ -28,7 +28,7 @@ def find_topic(documents: Sequence[str]) -> str:
     """Return what documents are about, in their own words; empty if they have none."""
     limit = _LETTERS_READ // max(1, len(documents))
     documents = [text[:limit] for text in documents]
-    counts = [Counter(_content(split_stems(text))) for text in documents]
+    counts = [Counter(_content(text)) for text in documents]
     num_documents = Counter(stem for count in counts for stem in count)
     total: Counter[str] = Counter()
     for count in counts:
@@ -36,7 +36,7 @@ def find_topic(documents: Sequence[str]) -> str:
 
     def commonness(heading: str) -> float:
         """How much documents speak of its words, on average; of equals the longer is better."""
-        words = _content(split_stems(heading))
+        words = _content(heading)
         return sum(num_documents[w] * math.log1p(total[w]) for w in words) / (len(words) + 2)
 
     phrase = _phrase(documents)
@@ -89,5 +89,6 @@ def _says_little(word: str) -> bool:
     return word.lower() in _NOT_TOPICS or len(split_words(word)) != 1
 
 
-def _content(stems: Sequence[str]) -> list[str]:
-    return [stem for stem in stems if stem not in _NOT_TOPICS and not stem[0].isdigit()]
+def _content(text: str) -> list[str]:
+    words = (word for word in split_words(text) if word not in _NOT_TOPICS)
+    return [stem_word(word) for word in words if not word[0].isdigit()]

@@ -23,6 +23,7 @@ _WORD = re.compile(
     rf"[{_UNSPACED}]|\d+(?:[.,]\d+)+|[^\W{_UNSPACED}]+(?:['\u2019][^\W{_UNSPACED}]+)*"
 )
 _LONG_TEXT = 10_000
+_POSSESSIVE = ("'s", "\u2019s")
 # The look ahead changes nothing but the time: most characters begin no number.
 _NUMBER = re.compile(
     r"(?=[-\u2212$\u20ac\u00a3\u00a5\d])[-\u2212]?[$\u20ac\u00a3\u00a5]?\d+(?:[.,]\d+)*\s?%?"
@@ -50,28 +51,21 @@ FUNCTION_WORDS = frozenset(
     too""".split()
 )
 """English words that say little by themselves."""
-CONDITIONS = frozenset(
-    """if unless except provided whether until despite supposedly allegedly reportedly""".split()
+ASIDES = frozenset(
+    "which who whose whom where when including making leading causing resulting allowing".split()
 )
-"""Words without which all that stands beside them would be said too strongly."""
-RESTRICTIONS = CONDITIONS | frozenset(
-    "but although though not no never nor without only instead rather".split()
+"""Words that begin a clause which tells more of what was said."""
+DOUBTS = frozenset(
+    """not no never nor none nobody nothing without only but although though however yet if unless except
+    whether until despite claim claims claimed deny denies denied dispute disputes disputed doubt doubts
+    doubted reject rejects rejected false wrong untrue alleged allegedly reportedly supposedly supposed
+    perhaps maybe may might could would isnt arent wasnt werent dont doesnt didnt hasnt havent hadnt wont
+    cant couldnt wouldnt shouldnt""".split()
 )
-"""Words that are such if a clause begins with them."""
+"""Words without whose clause the rest would be said too strongly."""
 AUXILIARIES = frozenset(
     "is are was were has have had will would can could may might must shall should do does did".split()
 )
-OPENERS = frozenset(
-    """unlike while whilst although though when whenever where as after before because since until once
-    during in on at for with by from despite given according besides following if unless under upon
-    among between through throughout over to of whereas""".split()
-)
-"""Words that begin a sentence whose first part, up to the comma, is not its main clause."""
-CLAUSE_LINKS = frozenset(
-    """and or but which who whose whom where when while with including although though because so as
-    making leading causing resulting allowing""".split()
-)
-"""Words before which a comma stays."""
 LINKING_ADVERBS = frozenset(
     """however moreover furthermore additionally therefore thus then meanwhile instead still
     nevertheless nonetheless consequently similarly likewise""".split()
@@ -85,9 +79,10 @@ _REFERRING_PHRASES = frozenset(
     {("for", "instance"), ("for", "example"), ("in", "contrast"), ("in", "addition")}
     | {("by", "contrast"), ("on", "the", "contrary"), ("on", "the", "other"), ("as", "such")}
 )
+_CONTRACTED = re.compile("['\u2019]")
 _QUOTED = re.compile(r'"[^"]*"|\u201c[^\u201d]*\u201d')
 _WE = re.compile(r"\b(?:[Ww]e|[Oo]urs?|[Oo]urselves|[Mm]y|[Mm]yself|me|us)\b")
-_I = re.compile(r"(?:\b([A-Z]\w*)\s+)?\bI\b(?!\.)")
+_I = re.compile(r"(?:\b([A-Z]\w*|type|class|phase|part|grade|level|stage|category)\s+)?\bI\b(?!\.)")
 
 
 def split_words(text: str) -> list[str]:
@@ -103,7 +98,14 @@ def _words(text: str) -> tuple[str, ...]:
 
 def split_stems(text: str) -> list[str]:
     """Return the words of a text, English ones as their stems."""
-    return [stem(w) if len(w) > 3 and w.isascii() else w for w in split_words(text)]
+    return [stem_word(word) for word in split_words(text)]
+
+
+def stem_word(word: str) -> str:
+    """Return the stem of a word in small letters: of its own form, if it is a possessive."""
+    if word.endswith(_POSSESSIVE):
+        word = word[:-2]
+    return stem(word) if len(word) > 3 and word.isascii() else word
 
 
 def speaks_of_itself(sentence: str) -> bool:
@@ -121,6 +123,7 @@ def leans_on_another(words: Sequence[str]) -> bool:
 
     Only where it begins: further on, what a word refers to may stand before it.
     """
+    words = [_CONTRACTED.split(word, maxsplit=1)[0] for word in words[:4]]  # "it's"
     return (
         not _PRONOUNS.isdisjoint(words[:4])
         or not _POSSESSIVES.isdisjoint(words[:3])
@@ -135,6 +138,11 @@ def count_words(text: str) -> int:
         # Small letters may part words that capitals do not, but not in ASCII.
         return len(_words(text) if text.isascii() else _WORD.findall(text))
     return sum(1 for _ in _WORD.finditer(text))  # slower, but keeps no list of millions
+
+
+def count_letters(text: str) -> int:
+    """Count the letters and digits of a text: spaces and marks may be written otherwise elsewhere."""
+    return sum(map(str.isalnum, text))
 
 
 def cut_words(text: str, max_words: int) -> str:

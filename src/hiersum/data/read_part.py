@@ -1,0 +1,50 @@
+"""What a network has read of its paragraphs, as text again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hiersum.text.sentences import split_sentences
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.text.words import count_letters
+from hiersum.types import TITLE_PLACE, Example
+
+
+def read_part(
+    example: Example, tokenizer: Tokenizer, paragraphs: Sequence[str] | None = None
+) -> list[str]:
+    """Return what was read of each paragraph, the title left out.
+
+    Args:
+        example: what was read.
+        tokenizer: what it was read with.
+        paragraphs: the paragraphs as they were; then sentences that were not read to their end are
+            left out, and the others are as they were.
+    """
+    has_title = example.documents[:1] == (TITLE_PLACE,)
+    begin: Sequence[int] = ()
+    if tokenizer.title_in_every_paragraph and example.title:
+        begin = tokenizer.encode(f"{example.title}:")
+    texts = [
+        tokenizer.decode(ids[_shared(begin, ids) :]) for ids in example.paragraph_ids[has_title:]
+    ]
+    return texts if paragraphs is None else [*map(_sentences_within, paragraphs, texts)]
+
+
+def _shared(begin: Sequence[int], ids: Sequence[int]) -> int:
+    """Return how many pieces of a beginning stand there; it may have been cut."""
+    return next(
+        (n for n, (a, b) in enumerate(zip(begin, ids)) if a != b), min(len(begin), len(ids))
+    )
+
+
+def _sentences_within(text: str, read: str) -> str:
+    """Return the sentences of a paragraph that were read to their end; the first in any case."""
+    room = count_letters(read)
+    kept: list[str] = []
+    for sentence in split_sentences(text):
+        room -= count_letters(sentence)
+        if kept and room < 0:
+            break
+        kept.append(sentence)
+    return " ".join(kept) if room < 0 else text

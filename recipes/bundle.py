@@ -3,7 +3,8 @@
     python recipes/bundle.py RUN/model RANKER src/hiersum/pretrained
 
 RANKER is a folder with `ranker.json` and `ranker.safetensors`. Weights are stored as integers of eight
-bits with a scale per row. The card and `settings.toml` are written by hand and stay as they are.
+bits with a scale per row. The card and `settings.toml` are written by hand: a card stays as it is, and a
+new folder gets the settings of the bundled model.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from pathlib import Path
 
 from hiersum.model.checkpoint import CARD, TOKENIZER, from_pretrained, save_pretrained
 from hiersum.ranking.neural import NeuralRanker
+from hiersum.ranking.ranker import RANKER_FILES
 from hiersum.text.tokenizer import Tokenizer
 
-RANKER_FILES = ("ranker.json", "ranker.safetensors")
+BUNDLED = Path(__file__).parent.parent / "src" / "hiersum" / "pretrained"
 
 
 def main() -> None:
@@ -34,7 +36,10 @@ def main() -> None:
         card=card.read_text() if card.exists() else None,
     )
     for name in RANKER_FILES:
-        shutil.copyfile(options.ranker / name, options.out / name)
+        if options.ranker != options.out:
+            shutil.copyfile(options.ranker / name, options.out / name)
+    if options.out.resolve() != BUNDLED.resolve():
+        shutil.copyfile(BUNDLED / "settings.toml", options.out / "settings.toml")
     NeuralRanker.load(options.out, Tokenizer.load(options.out / TOKENIZER, "t5"))  # they fit
 
 

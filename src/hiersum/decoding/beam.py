@@ -51,7 +51,7 @@ class Network(Protocol):
     def device(self) -> torch.device:
         """Where its weights are, and what it is given must be."""
 
-    def start(self, memory: Any, num_beams: int, with_attention: bool = False) -> Any:
+    def start(self, memory: Any, num_beams: int, with_attention: bool = False) -> State:
         """Begin `num_beams` summaries of each cluster of the memory."""
 
     def step(self, token_ids_BN: Tensor, state: Any) -> Tensor:

@@ -15,7 +15,10 @@ class Ranker(Protocol):
     """Scores paragraphs by how much a summary under a title would need them."""
 
     def scores(self, title: str, paragraphs: Sequence[Paragraph]) -> list[float]:
-        """Return one score per paragraph; higher is more worth reading."""
+        """Return one score per paragraph, at least 0; higher is more worth reading.
+
+        They are multiplied by how much a document is about the title (`data.on_topic_only`).
+        """
 
     @property
     def fingerprint(self) -> str | None:

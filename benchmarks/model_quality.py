@@ -5,7 +5,9 @@
 CLUSTERS is a corpus with targets, such as `hiersum build articles test.parquet` writes. Lead, LexRank
 and the paragraphs most like the title are cut to the length of the model's summary, cluster by
 cluster, and to the length of the target besides. Leads say much that stands nowhere below them: what
-the article's own body supports of a lead whose first sentence it supports is a target of its own. Names
+the article's own body supports of a lead whose first sentence it supports is a target of its own. What of
+the article's own sentences, as far as it is read, says most of the lead is chosen with the lead in hand:
+more than that cannot be had from them. Names
 and numbers are looked for in the paragraphs that the model read and in the title; those that stand in
 no source at all are counted apart.
 """
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,8 @@ from hiersum.building.targets import TargetRules, choose_target
 from hiersum.bundled import recommended_settings
 from hiersum.config import Config, EvaluationConfig
 from hiersum.data.corpora import read_corpus
+from hiersum.data.example import build_example
+from hiersum.data.extracted import extract_target
 from hiersum.data.preparing import empty_clones
 from hiersum.evaluation.measures import repetition
 from hiersum.evaluation.rouge import PRESETS, score_pairs, signature
@@ -64,6 +68,20 @@ def baselines(clusters: Sequence[Cluster], lengths: Sequence[int]) -> dict[str, 
             summary = summarizer.summarize_cluster(cluster, system=system, max_words=words)
             texts[system].append(cut_words(summary.text, words))
         texts["similar paragraphs"].append(cut_words(similar_paragraphs(summary), words))
+    return texts
+
+
+def best_choices(clusters: Sequence[Cluster], summarizer: Summarizer) -> list[str]:
+    """Return the sentences of each article's body, as far as it is read, that say most of its lead."""
+    assert summarizer.model is not None
+    data = replace(summarizer.config.data, extracted_from="first", min_target_words=1)
+    config = replace(summarizer.config, data=data)
+    form = summarizer.model.input_form(config)
+    texts = []
+    for cluster in clusters:
+        example, paragraphs = build_example(cluster, form, summarizer.ranker, config)
+        chosen = extract_target(example, paragraphs, form.tokenizer, config)
+        texts.append("" if chosen is None else chosen.target or "")
     return texts
 
 
@@ -200,6 +218,7 @@ def main() -> None:
     lengths = [max(1, count_words(text)) for text in texts]
     target_lengths = [max(1, count_words(target)) for target in targets]
     as_long = baselines(clusters, lengths)
+    as_long["best choice"] = best_choices(clusters, summarizer)
     supported = [(n, text) for n, text in enumerate(map(supported_target, clusters)) if text]
     chosen = [n for n, _ in supported]
     write_results(

@@ -332,8 +332,20 @@ EXTRACTIVE = {
 
 def model_table() -> str:
     record, free = latest("model_quality"), latest("model_quality_free")
-    rows = [("the bundled model", record, "model"), ("... written freely", free, "model")]
+    rows = [("the bundled model", record, "model")]
     rows += [(title, record, name) for name, title in EXTRACTIVE.items()]
+    rows += [
+        (
+            "*the best choice of the article's sentences, by one who knows the lead*",
+            record,
+            "best choice",
+        ),
+        (
+            "*the network before it learned to choose, written freely: more than half is false*",
+            free,
+            "model",
+        ),
+    ]
     return _model_rows(rows)
 
 
@@ -341,11 +353,11 @@ def model_differences() -> str:
     record, free = latest("model_quality"), latest("model_quality_free")
     rows = [
         (f"{what} minus {title}", result, f"model - {name}")
-        for what, result in (("bundled model", record), ("written freely", free))
+        for what, result in (("bundled model", record), ("*written freely*", free))
         for name, title in EXTRACTIVE.items()
     ]
     facts = (f"| {what} | {value(record)} | {value(free)} |" for what, value in MODEL_FACTS.items())
-    second = ["| | bundled model | written freely |", "|---|---|---|", *facts]
+    second = ["| | bundled model | *written freely* |", "|---|---|---|", *facts]
     return "\n".join([_model_rows(rows), "", *second, "", f"`{record['signature']}`"])
 
 
@@ -366,7 +378,7 @@ def model_sources() -> str:
     parts = []
     for what, name in (
         ("the bundled model", "model_quality"),
-        ("the same network, written freely", "model_quality_free"),
+        ("the network before it learned to choose, written freely", "model_quality_free"),
     ):
         sources = latest(name)["sources, %"]
         parts.append(

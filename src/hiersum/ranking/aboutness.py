@@ -18,8 +18,10 @@ from hiersum.types import Paragraph
 
 _ADDITION = re.compile(r"\s*\(.*|,\s.*")
 """What tells a title from others like it: "Seth (rider)", "Somerville College, Oxford"."""
-_MIN_SHARE = 0.3
+_MIN_SHARE = 0.4
 """Of how much the document speaks of the title that does so most."""
+_OFTEN = 0.4
+"""Share of its passages in which a document speaks of what it is about."""
 _FEW_DOCUMENTS = 5
 """Nobody searches for so few: they were gathered."""
 _MAX_NAME = 4
@@ -46,13 +48,14 @@ def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: 
         stems = split_stems(paragraph.text)
         for document in {place.document for place in paragraph.places}:
             texts[document] += stems
-    scores = _speak_of(title, split_stems(name), texts)
-    best = max(scores)
-    shares = [score / best if best else 0.0 for score in scores]
+    coverages, scores = _speak_of(title, split_stems(name), texts)
+    best = max(scores) or 1.0
+    shares = [score / best if score >= _MIN_SHARE * best else 0.0 for score in scores]
+    num_about = max(sum(share > 0 for share in shares), sum(c >= _OFTEN for c in coverages))
+    if not 0 < num_about <= num_documents / 2:
+        return alike
     # Squared: of two that speak of it nearly as much, both are read; of others, what stands out.
-    weights = [share**2 if share >= _MIN_SHARE else 0.0 for share in shares]
-    num_about = sum(weight > 0 for weight in weights)
-    return weights if 0 < num_about <= num_documents / 2 else alike
+    return [share**2 for share in shares]
 
 
 def _content(text: str) -> list[str]:
@@ -60,8 +63,10 @@ def _content(text: str) -> list[str]:
     return [stem_word(word) for word in split_words(text) if word not in FUNCTION_WORDS]
 
 
-def _speak_of(title: str, name: list[str], texts: Sequence[list[str]]) -> list[float]:
-    """Return how much each text speaks of a title, and of the name in it."""
+def _speak_of(
+    title: str, name: list[str], texts: Sequence[list[str]]
+) -> tuple[list[float], list[float]]:
+    """Return in what share of its passages each text speaks of a title, and how much in all."""
     words = set(_content(title))
     counts = [
         Counter(
@@ -74,11 +79,12 @@ def _speak_of(title: str, name: list[str], texts: Sequence[list[str]]) -> list[f
     num_documents = Counter(word for count in counts for word in count)
     weights = {word: math.log1p(len(texts) / n) ** 2 for word, n in num_documents.items()}
     in_all = sum(weights.values()) or 1.0
-    scores = []
+    coverages, scores = [], []
     for text, count in zip(texts, counts):
         spoken = sum(weights[word] * number for word, number in count.items())
-        coverage = spoken / in_all / (math.ceil(len(text) / _PASSAGE) + 1)
+        # One more, in which it does not: a text of one passage is not all about a word in it.
+        coverages.append(spoken / in_all / (math.ceil(len(text) / _PASSAGE) + 1))
         whole = f" {' '.join(text)} ".count(f" {' '.join(name)} ")
         opening = sum(weights[word] for word in words.intersection(text[:_BEGINNING])) / in_all
-        scores.append(coverage * (1 + math.log1p(whole)) * (1 + opening))
-    return scores
+        scores.append(coverages[-1] * (1 + math.log1p(whole)) * (1 + opening))
+    return coverages, scores

@@ -5,11 +5,10 @@
 CLUSTERS is a corpus with targets, such as `hiersum build articles test.parquet` writes. Lead, LexRank
 and the paragraphs most like the title are cut to the length of the model's summary, cluster by
 cluster, and to the length of the target besides. Leads say much that stands nowhere below them: what
-the article's own body supports of a lead whose first sentence it supports is a target of its own. What of
-the article's own sentences, as far as it is read, says most of the lead is chosen with the lead in hand:
-more than that cannot be had from them. Names
-and numbers are looked for in the paragraphs that the model read and in the title; those that stand in
-no source at all are counted apart.
+the article's own body supports of a lead whose first sentence it supports is a target of its own. How
+much could be had from the sentences of the article's body, as far as it is read, is shown by a greedy
+choice with the lead in hand. Names and numbers are looked for in the paragraphs that the model read and
+in the title; those that stand in no source at all are counted apart.
 """
 
 from __future__ import annotations
@@ -218,7 +217,8 @@ def main() -> None:
     lengths = [max(1, count_words(text)) for text in texts]
     target_lengths = [max(1, count_words(target)) for target in targets]
     as_long = baselines(clusters, lengths)
-    as_long["best choice"] = best_choices(clusters, summarizer)
+    choices = best_choices(clusters, summarizer)
+    as_long["best choice"] = [cut_words(text, n) for text, n in zip(choices, lengths)]
     supported = [(n, text) for n, text in enumerate(map(supported_target, clusters)) if text]
     chosen = [n for n, _ in supported]
     write_results(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -125,9 +124,3 @@ def skip_unless_ci(reason: str) -> NoReturn:
     if os.environ.get("CI"):
         pytest.fail(f"CI must not skip: {reason}")
     pytest.skip(reason)
-
-
-def is_within(words: Sequence[str], source: Sequence[str]) -> bool:
-    """Do words stand in a source in their order?"""
-    rest = iter(source)
-    return all(word in rest for word in words)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from support import EXAMPLES, bridge_texts, is_within, small_vocabulary
+from support import EXAMPLES, bridge_texts, small_vocabulary
 
 from hiersum import Cluster, Document, Summarizer, load_config
 from hiersum.abstractive import AbstractiveSystem
@@ -183,17 +183,18 @@ def test_a_summary_follows_its_sources_and_repeats_nothing(tmp_path: Path) -> No
     assert len(sources.intersection(bound_pieces)) > len(bound_pieces) / 2
 
 
-def test_each_sentence_is_one_of_the_sources_shortened(tmp_path: Path) -> None:
-    """Random weights would join anything; every sentence's words stand in one source, in order."""
+def test_each_sentence_is_one_of_the_sources(tmp_path: Path) -> None:
+    """Random weights would join anything."""
     settings = ["decoding.one_source=true", "decoding.min_length=90", "decoding.max_length=150"]
     folder = make_folder("t5 ht", tmp_path)
     summarizer = Summarizer.from_pretrained(folder, config=load_config(None, settings))
     texts = bridge_texts()
     summary = summarizer.summarize(texts, title="Harbour bridge", max_words=150)
-    sources = [split_words(s) for text in texts for s in split_sentences(" ".join(text.split()))]
+    paragraphs = (" ".join(p.split()) for text in texts for p in text.split("\n\n"))
+    sources = [split_words(s) for paragraph in paragraphs for s in split_sentences(paragraph)]
     assert len(summary.sentences) > 2
     for sentence in summary.sentences[:-1]:  # the last one may be cut off
-        assert any(is_within(split_words(sentence.text), source) for source in sources)
+        assert split_words(sentence.text) in sources
         assert not {"i", "we"}.intersection(split_words(sentence.text))
 
 

@@ -10,22 +10,11 @@ from hiersum.decoding.constraints import Constraint
 from hiersum.decoding.copying import FollowSources
 from hiersum.decoding.grounding import GroundedWords, Spelling, guarded_words
 from hiersum.decoding.repetition import NoRepeatedWords
-from hiersum.decoding.sentence_parts import Vocabulary
-from hiersum.decoding.shortening import ShortenedSentences, SourceSentences
+from hiersum.decoding.whole_sentences import SourceSentences, Vocabulary, WholeSentences
+from hiersum.text.quotable import find_openings, is_quotable
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.text.words import (
-    ASIDES,
-    AUXILIARIES,
-    DOUBTS,
-    FUNCTION_WORDS,
-    LINKING_ADVERBS,
-    leans_on_another,
-    speaks_of_itself,
-    split_stems,
-    split_words,
-    stem_word,
-)
+from hiersum.text.words import FUNCTION_WORDS, leans_on_another, split_words
 
 
 class Rules:
@@ -52,7 +41,7 @@ class Rules:
         if search.grounded:
             yield GroundedWords(self._spelling, [*map(guarded_words, sources)])
         if search.one_source:
-            yield ShortenedSentences([self._sentences(title, texts) for title, *texts in sources])
+            yield WholeSentences([self._sentences(title, texts) for title, *texts in sources])
 
     @staticmethod
     def need_sources(search: SearchConfig) -> bool:
@@ -73,24 +62,11 @@ class Rules:
         return writable
 
     def _sentences(self, title: str, paragraphs: Sequence[str]) -> SourceSentences:
-        """Return the sentences that can be written; without those that say "I", if there are others.
-
-        A summary begins with one that names its topic: that has at least half as many words of the title
-        as any sentence has.
-        """
+        """Return the sentences that can be written: the quotable ones, if there are any."""
         writable = self._writable(paragraphs)
-        name = title.partition(" (")[0]  # "My Fair Lady" is not somebody who speaks
-        told = [
-            [(s, ids) for s, ids in p if not speaks_of_itself(s.replace(name, " "))]
-            for p in writable
-        ]
-        chosen = told if any(told) else writable
-        topic = frozenset(
-            stem_word(word) for word in split_words(title) if word not in FUNCTION_WORDS
-        )
-        named = [len(topic.intersection(split_stems(s))) for p in chosen for s, _ in p]
-        most = max(named, default=0)
-        openings = {number for number, count in enumerate(named) if 0 < most <= 2 * count}
+        quotable = [[(s, ids) for s, ids in p if is_quotable(s, title)] for p in writable]
+        chosen = quotable if any(quotable) else writable
+        openings = find_openings([s for p in chosen for s, _ in p], title)
         return SourceSentences([[i for _, i in p] for p in chosen], self._vocabulary, openings)
 
     @cached_property
@@ -99,16 +75,7 @@ class Rules:
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:
-        return Vocabulary(
-            self.pieces,
-            self._tokenizer.end_id,
-            self._tokenizer.encode,
-            asides=ASIDES,
-            doubts=DOUBTS,
-            verbs=AUXILIARIES,
-            adverbs=LINKING_ADVERBS,
-            leans=leans_on_another,
-        )
+        return Vocabulary(self.pieces, self._tokenizer.end_id, leans_on_another)
 
     @cached_property
     def _sentence_ends(self) -> frozenset[int]:

@@ -11,7 +11,7 @@ from support import bridge_texts, small_vocabulary
 
 from hiersum import Summarizer
 from hiersum.commands.finetune import finetune, split
-from hiersum.config import ModelConfig
+from hiersum.config import ModelConfig, load_config
 from hiersum.data.corpora import write_clusters
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import CheckpointError, DataError, InputError
@@ -64,15 +64,19 @@ def test_one_line_gives_a_model_that_has_learned(model: Path, tmp_path: Path) ->
 def test_settings_that_come_with_a_model_hold_and_are_handed_on(
     model: Path, tmp_path: Path
 ) -> None:
-    (model / "settings.toml").write_text("[data]\nmax_input_paragraphs = 2\n")
+    (model / "settings.toml").write_text(
+        "[data]\nmax_input_paragraphs = 2\nmax_paragraph_tokens = 90\n[decoding]\none_source = true\n"
+    )
     corpus = tmp_path / "mine.jsonl"
     write_clusters(clusters(6), corpus)
-    folder = finetune(
-        corpus, tmp_path / "run", model=str(model), overrides=["training.steps=10", *FAST]
-    )
+    overrides = ["training.steps=10", "data.max_paragraph_tokens=80", *FAST]
+    folder = finetune(corpus, tmp_path / "run", model=str(model), overrides=overrides)
     prepared = PreparedSet.open(tmp_path / "run" / "prepared" / "train")
     assert max(len(example.paragraph_ids) for example in prepared.read()) == 3  # and the title
-    assert (folder / "settings.toml").read_text() == (model / "settings.toml").read_text()
+    used = load_config(folder / "settings.toml")
+    assert (used.data.max_input_paragraphs, used.data.max_paragraph_tokens) == (2, 80)
+    assert not used.decoding.one_source, "it has learned to write"
+    assert "training" not in (folder / "settings.toml").read_text()
 
 
 def test_the_split_depends_on_content_alone() -> None:

@@ -65,7 +65,10 @@ def test_a_title_as_a_whole_says_more_than_its_words() -> None:
 
 def test_where_most_speak_of_it_none_is_left_out() -> None:
     """Documents that a person gathered: two of them have no word of the title."""
-    texts = [f"The harbour bridge is closed.\n{text}" for text in NOISE]
+    texts = [
+        document("The harbour bridge fell.", "The bridge was old.", seed=n, others=3)
+        for n in range(6, 11)
+    ]
     assert about("Harbour bridge", texts[0], *NOISE[1:], OWN) == {0}
     assert about("Harbour bridge", *texts[:4], NOISE[4], OWN) == {0, 1, 2, 3, 4, 5}
 
@@ -90,6 +93,23 @@ def test_words_that_only_look_like_function_words_count() -> None:
     """The stem of Lessing is less."""
     text = document("Lessing was born in Kamenz.", "Lessing wrote plays.", seed=6)
     assert about("Gotthold Ephraim Lessing", text, *NOISE) == {0}
+
+
+def test_one_word_by_accident_does_not_drop_all_others() -> None:
+    texts = [document("They asked for feedback.", seed=6, others=9), *NOISE]
+    assert about("Project feedback", *texts) == set(range(len(texts)))
+
+
+def test_empty_documents_are_not_counted() -> None:
+    """Three of four speak of it."""
+    texts = [f"The harbour bridge is closed.\n{text}" for text in NOISE[:3]]
+    assert 3 in about("Harbour bridge", *texts, NOISE[3], "", "", "")
+
+
+def test_a_headline_may_have_a_comma() -> None:
+    headline = "Storm hits coast, thousands flee homes as rivers rise in the north"
+    texts = [document(f"{headline}.", seed=6), *NOISE]
+    assert about(headline, *texts) == set(range(len(texts)))
 
 
 def test_a_name_of_function_words_tells_nothing() -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +13,9 @@ from pathlib import Path
 from hiersum.bundled import recommended_settings
 from hiersum.commands.counting import counted, report_count
 from hiersum.commands.prepare import prepare_clusters
-from hiersum.config import Config, load_config
+from hiersum.config import Config, config_to_toml, load_config, read_toml
 from hiersum.data.corpora import read_corpus, write_clusters
+from hiersum.data.files import write_atomically
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import DataError, InputError
@@ -79,9 +79,17 @@ def finetune(
     suited = [*settings(config, folder, sets, epochs), *overrides]
     chosen = load_config(None, suited, recommended=recommended)
     trained = train(replace(chosen, model=config.model), out)
-    if recommended is not None:  # it is best used as what it was made from
-        shutil.copyfile(recommended, trained / recommended.name)
+    if recommended is not None:
+        _hand_on(recommended, chosen, trained)
     return trained
+
+
+def _hand_on(recommended: Path, config: Config, trained: Path) -> None:
+    """Write what a model recommends as it was used here; one that has learned to write may write."""
+    if config.data.extracted_from == "none":
+        config = replace(config, decoding=replace(config.decoding, one_source=False))
+    with write_atomically(trained / recommended.name) as file:
+        file.write(config_to_toml(config, only=read_toml(recommended)).encode())
 
 
 def split(clusters: Iterable[Cluster], corpus: Path) -> tuple[list[Cluster], list[Cluster]]:

@@ -8,6 +8,7 @@ from hiersum.config.loader import (
     config_to_dict,
     config_to_toml,
     load_config,
+    read_toml,
 )
 from hiersum.config.model import ModelConfig, model_preset
 from hiersum.config.ranker import RankerConfig, RankerTrainingConfig
@@ -32,5 +33,6 @@ __all__ = [
     "config_to_dict",
     "config_to_toml",
     "load_config",
+    "read_toml",
     "model_preset",
 ]

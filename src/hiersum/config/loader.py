@@ -82,10 +82,13 @@ def config_to_dict(config: Config) -> dict[str, Any]:
     return dataclasses.asdict(config)
 
 
-def config_to_toml(config: Config) -> str:
-    """Return a file that `load_config` turns into the same config."""
+def config_to_toml(config: Config, only: Mapping[str, Iterable[str]] | None = None) -> str:
+    """Return a file that `load_config` turns into the same config, or `only` these settings of it."""
+    wanted = config_to_dict(config)
+    if only is not None:
+        wanted = {name: {key: wanted[name][key] for key in keys} for name, keys in only.items()}
     sections = []
-    for section, values in config_to_dict(config).items():
+    for section, values in wanted.items():
         # JSON's texts, numbers, true, false and lists of them are TOML too; nothing is "none".
         lines = [
             f"{key} = {json.dumps('none' if value is None else value, ensure_ascii=False)}"

@@ -31,7 +31,7 @@ class SearchConfig:
     grounded: bool = False
     """Names and numbers are written only as the sources have them."""
     one_source: bool = False
-    """Each sentence is one of the sources', shortened: nothing is joined that they do not join."""
+    """Each sentence is one of the sources', word for word: nothing is joined that they do not join."""
     copy_weight: float = 0.0
     """How much more probable, as a log-ratio, going on as a source does is, where it is followed."""
     support_weight: float = 0.0

@@ -1,9 +1,9 @@
 """Targets for a network that is to choose: the sentences of its sources that say most of a target.
 
 A network that learns from what people wrote learns to write what no source says. Here it learns which
-sentences a person would have drawn on, and in whose order: that of their document. The rules are those
-of search (`decoding.one_source`): a summary begins with a sentence that names its topic, and what leans
-on an earlier sentence follows one of its paragraph.
+sentences a person would have drawn on, in the order of their document. The rules are those of search
+(`decoding.one_source`): a summary begins with a sentence that names its topic, and what leans on an
+earlier sentence follows one of its paragraph.
 """
 
 from __future__ import annotations
@@ -15,15 +15,10 @@ from hiersum.config import Config
 from hiersum.data.example import encode_target
 from hiersum.data.read_part import read_part
 from hiersum.text.overlap import ngram_overlap
+from hiersum.text.quotable import find_openings, is_quotable
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.text.words import (
-    FUNCTION_WORDS,
-    count_words,
-    leans_on_another,
-    speaks_of_itself,
-    split_words,
-)
+from hiersum.text.words import count_words, leans_on_another, split_words
 from hiersum.types import Example, Paragraph
 
 _WORDS = range(5, 61)
@@ -57,7 +52,11 @@ def extract_target(
         The example; None if too little of the target stands in what is read.
     """
     sentences = _candidates(example, paragraphs, tokenizer, config)
-    chosen = _from_topic_on(_choose(sentences, example.target or "", config), example.title)
+    openings = find_openings([sentence.text for sentence in sentences], example.title)
+    beginnings = [s for n, s in enumerate(sentences) if n in openings and not s.leans]
+    chosen = _choose(sentences, example.target or "", config)
+    while beginnings and chosen and chosen[0] not in beginnings:
+        chosen = chosen[1:]
     target = " ".join(sentence.text for sentence in chosen)
     if count_words(target) < config.data.min_target_words:
         return None
@@ -79,7 +78,7 @@ def _candidates(
             if (
                 count_words(sentence) in _WORDS
                 and ends_sentence(sentence)
-                and not speaks_of_itself(sentence)
+                and is_quotable(sentence, example.title)
                 and unwritable.isdisjoint(ids)
             ):
                 leans = leans_on_another(split_words(sentence))
@@ -107,12 +106,3 @@ def _may_join(sentence: _Sentence, chosen: Sequence[_Sentence]) -> bool:
     """Is it new, and is what it leans on there?"""
     earlier = (one.paragraph == sentence.paragraph and one < sentence for one in chosen)
     return sentence not in chosen and (not sentence.leans or any(earlier))
-
-
-def _from_topic_on(chosen: Sequence[_Sentence], title: str) -> Sequence[_Sentence]:
-    """Leave out what stands before the first sentence that names the topic."""
-    topic = frozenset(split_words(title)) - FUNCTION_WORDS
-    for number, sentence in enumerate(chosen):
-        if not topic.isdisjoint(split_words(sentence.text)) and not sentence.leans:
-            return chosen[number:]
-    return chosen if not topic else []

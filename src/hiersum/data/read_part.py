@@ -19,16 +19,21 @@ def read_part(
         example: what was read.
         tokenizer: what it was read with.
         paragraphs: the paragraphs as they were; then sentences that were not read to their end are
-            left out, and the others are as they were.
+            left out, and the others are as they were. There may be none.
     """
     has_title = example.documents[:1] == (TITLE_PLACE,)
     begin: Sequence[int] = ()
     if tokenizer.title_in_every_paragraph and example.title:
         begin = tokenizer.encode(f"{example.title}:")
-    texts = [
-        tokenizer.decode(ids[_shared(begin, ids) :]) for ids in example.paragraph_ids[has_title:]
+    read = [ids[_shared(begin, ids) :] for ids in example.paragraph_ids[has_title:]]
+    texts = [tokenizer.decode(ids) for ids in read]
+    if paragraphs is None:
+        return texts
+    whole = tokenizer.encode_many(paragraphs)
+    return [
+        paragraph if len(all_ids) <= len(ids) else _sentences_within(paragraph, text)
+        for paragraph, all_ids, ids, text in zip(paragraphs, whole, read, texts)
     ]
-    return texts if paragraphs is None else [*map(_sentences_within, paragraphs, texts)]
 
 
 def _shared(begin: Sequence[int], ids: Sequence[int]) -> int:
@@ -39,12 +44,12 @@ def _shared(begin: Sequence[int], ids: Sequence[int]) -> int:
 
 
 def _sentences_within(text: str, read: str) -> str:
-    """Return the sentences of a paragraph that were read to their end; the first in any case."""
+    """Return the sentences of a paragraph that were read to their end."""
     room = count_letters(read)
     kept: list[str] = []
     for sentence in split_sentences(text):
         room -= count_letters(sentence)
-        if kept and room < 0:
+        if room < 0:
             break
         kept.append(sentence)
-    return " ".join(kept) if room < 0 else text
+    return " ".join(kept)

@@ -20,12 +20,13 @@ _ADDITION = re.compile(r"\s*\(.*|,\s.*")
 """What tells a title from others like it: "Seth (rider)", "Somerville College, Oxford"."""
 _MIN_SHARE = 0.4
 """Of how much the document speaks of the title that does so most."""
-_OFTEN = 0.4
-"""Share of its passages in which a document speaks of what it is about."""
+_OFTEN, _SELDOM = 0.4, 0.15
+"""Shares of its passages in which a document speaks of what it is about, and of what it mentions."""
 _FEW_DOCUMENTS = 5
 """Nobody searches for so few: they were gathered."""
-_MAX_NAME = 4
-"""Content words of a name; a headline has more, and most of them stand where it was taken from."""
+_MAX_NAME, _MAX_TITLE = 4, 6
+"""Content words of a name, and with what tells it from others; a headline has more, and most of them
+stand where it was taken from."""
 _PASSAGE = 80
 """Words of a passage, about a paragraph; as they are, paragraphs are one line here and pages there."""
 _BEGINNING = 6
@@ -41,7 +42,8 @@ def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: 
     alike = [1.0] * num_documents
     name = _ADDITION.sub("", title) or title
     num_content = len(_content(name))  # of "It (novel)" there is none to go by
-    if not 0 < num_content <= _MAX_NAME or num_documents <= _FEW_DOCUMENTS:
+    is_headline = num_content > _MAX_NAME or len(_content(title)) > _MAX_TITLE
+    if not num_content or is_headline or num_documents <= _FEW_DOCUMENTS:
         return alike
     texts: list[list[str]] = [[] for _ in alike]
     for paragraph in paragraphs:
@@ -52,7 +54,8 @@ def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: 
     best = max(scores) or 1.0
     shares = [score / best if score >= _MIN_SHARE * best else 0.0 for score in scores]
     num_about = max(sum(share > 0 for share in shares), sum(c >= _OFTEN for c in coverages))
-    if not 0 < num_about <= num_documents / 2:
+    is_spoken_of = max(coverages) >= _SELDOM
+    if not is_spoken_of or num_about > sum(map(bool, texts)) / 2:
         return alike
     # Squared: of two that speak of it nearly as much, both are read; of others, what stands out.
     return [share**2 for share in shares]

@@ -51,21 +51,6 @@ FUNCTION_WORDS = frozenset(
     too""".split()
 )
 """English words that say little by themselves."""
-ASIDES = frozenset(
-    "which who whose whom where when including making leading causing resulting allowing".split()
-)
-"""Words that begin a clause which tells more of what was said."""
-DOUBTS = frozenset(
-    """not no never nor none nobody nothing without only but although though however yet if unless except
-    whether until despite claim claims claimed deny denies denied dispute disputes disputed doubt doubts
-    doubted reject rejects rejected false wrong untrue alleged allegedly reportedly supposedly supposed
-    perhaps maybe may might could would isnt arent wasnt werent dont doesnt didnt hasnt havent hadnt wont
-    cant couldnt wouldnt shouldnt""".split()
-)
-"""Words without whose clause the rest would be said too strongly."""
-AUXILIARIES = frozenset(
-    "is are was were has have had will would can could may might must shall should do does did".split()
-)
 LINKING_ADVERBS = frozenset(
     """however moreover furthermore additionally therefore thus then meanwhile instead still
     nevertheless nonetheless consequently similarly likewise""".split()
@@ -82,7 +67,7 @@ _REFERRING_PHRASES = frozenset(
 _CONTRACTED = re.compile("['\u2019]")
 _QUOTED = re.compile(r'"[^"]*"|\u201c[^\u201d]*\u201d')
 _WE = re.compile(r"\b(?:[Ww]e|[Oo]urs?|[Oo]urselves|[Mm]y|[Mm]yself|me|us)\b")
-_I = re.compile(r"(?:\b([A-Z]\w*|type|class|phase|part|grade|level|stage|category)\s+)?\bI\b(?!\.)")
+_I = re.compile(r"(?:\b([A-Z]\w*)\s+)?\bI\b(?!\.)")
 
 
 def split_words(text: str) -> list[str]:

@@ -1,0 +1,36 @@
+"""Which sentences of its sources a summary may be made of, and which of them it may begin with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from hiersum.text.words import (
+    FUNCTION_WORDS,
+    speaks_of_itself,
+    split_stems,
+    split_words,
+    stem_word,
+)
+
+_ADDITION = re.compile(r"\s*\(.*")
+_BRACKETS = re.compile(r"\([^()]*\)|\[[^][]*\]")
+
+
+def is_quotable(sentence: str, title: str) -> bool:
+    """Can a sentence stand in a summary: is it whole, and nobody's "I" or "we"?
+
+    "My Fair Lady" is nobody who speaks.
+    """
+    is_whole = not set("()[]").intersection(_BRACKETS.sub("", _BRACKETS.sub("", sentence)))
+    name = _ADDITION.sub("", title)
+    told = re.sub(rf"\b{re.escape(name)}\b", " ", sentence) if name else sentence
+    return is_whole and not speaks_of_itself(told)
+
+
+def find_openings(sentences: Sequence[str], title: str) -> set[int]:
+    """Return which sentences name the topic: at least half as many of its words as any of them has."""
+    topic = {stem_word(word) for word in split_words(title) if word not in FUNCTION_WORDS}
+    named = [len(topic.intersection(split_stems(sentence))) for sentence in sentences]
+    most = max(named, default=0)
+    return {number for number, count in enumerate(named) if 0 < most <= 2 * count}

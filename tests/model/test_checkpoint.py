@@ -104,6 +104,11 @@ def test_saving_again_replaces_every_file(tiny, folder: Path) -> None:
     assert read_config(folder) == other.config
 
 
+def test_who_may_read_the_folder_may_read_the_weights(folder: Path) -> None:
+    modes = {path.stat().st_mode for path in folder.iterdir()}
+    assert len(modes) == 1
+
+
 def test_an_unknown_storage_is_refused(tiny, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="storage must be one of float32.*got 'int4'"):
         save_pretrained(tiny(), tmp_path, storage="int4")

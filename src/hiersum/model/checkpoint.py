@@ -66,6 +66,7 @@ def save_pretrained(
     folder.mkdir(parents=True, exist_ok=True)
     weights_path = _temporary(folder / WEIGHTS)
     save_file(pack(network.state_dict(), storage), weights_path, metadata={"format": "pt"})
+    weights_path.chmod(folder.stat().st_mode & 0o666)  # safetensors lets nobody else read them
     checksum = _checksum(weights_path)
     os.replace(weights_path, folder / WEIGHTS)
     if tokenizer is not None and tokenizer.resolve() != (folder / TOKENIZER).resolve():

@@ -80,13 +80,12 @@ def test_of_few_documents_none_is_left_out() -> None:
 
 
 def test_documents_count_by_how_much_they_speak_of_it() -> None:
-    """Of namesakes, the one whose every passage has the name counts most, and few others at all."""
-    always = document(*["Nash scored again."] * 4, seed=6)
-    mostly = document(*["Nash scored again."] * 4, "They met.", seed=7)
-    twice = document("Nash was there.", "They met.", "They lost.", "So did Nash.", seed=8)
-    of_always, of_mostly, *of_others = weights("Ogden Nash", always, mostly, twice, *NOISE)
-    assert of_always == 1
-    assert 0.6 < of_mostly < 1
+    """Of two namesakes, the one whose every passage has the name counts most."""
+    often = document(*["Nash scored again."] * 4, seed=6)
+    twice = document("Nash was there.", "They met.", "They lost.", "So did Nash.", seed=7)
+    of_often, of_twice, *of_others = weights("Ogden Nash", often, twice, *NOISE)
+    assert of_often == 1
+    assert 0 < of_twice < 0.5
     assert not any(of_others)
 
 

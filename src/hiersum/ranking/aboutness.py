@@ -18,9 +18,8 @@ from hiersum.types import Paragraph
 
 _ADDITION = re.compile(r"\s*\(.*|,\s.*")
 """What tells a title from others like it: "Seth (rider)", "Somerville College, Oxford"."""
-_MIN_SHARE, _ENOUGH = 0.4, 0.8
-"""Of how much the document speaks of the title that does so most: what is counted as about it, and what
-is read where few are. Of sentences from others, every second one misled (EXPERIMENTS.md)."""
+_MIN_SHARE = 0.4
+"""Of how much the document speaks of the title that does so most."""
 _OFTEN, _SELDOM = 0.4, 0.15
 """Shares of its passages in which a document speaks of what it is about, and of what it mentions."""
 _FEW_DOCUMENTS = 5
@@ -53,13 +52,13 @@ def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: 
             texts[document] += stems
     coverages, scores = _speak_of(title, split_stems(name), texts)
     best = max(scores) or 1.0
-    shares = [score / best for score in scores]
-    num_about = max(sum(s >= _MIN_SHARE for s in shares), sum(c >= _OFTEN for c in coverages))
+    shares = [score / best if score >= _MIN_SHARE * best else 0.0 for score in scores]
+    num_about = max(sum(share > 0 for share in shares), sum(c >= _OFTEN for c in coverages))
     is_spoken_of = max(coverages) >= _SELDOM
     if not is_spoken_of or num_about > sum(map(bool, texts)) / 2:
         return alike
-    # Squared: of two that speak of it nearly as much, what stands out in the second is read.
-    return [share**2 if share >= _ENOUGH else 0.0 for share in shares]
+    # Squared: of two that speak of it nearly as much, both are read; of others, what stands out.
+    return [share**2 for share in shares]
 
 
 def _content(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text
-from hiersum.text.words import FUNCTION_WORDS, count_words, cut_words, split_stems, split_words
+from hiersum.text.words import content_stems, count_words, cut_words, split_stems
 from hiersum.types import SummarySentence
 
 NEURAL_SYSTEMS = ("ht", "ft", "tdmca")
@@ -74,8 +74,7 @@ class Request:
 
     def finds_focus_in(self, texts: Iterable[str]) -> bool:
         """Does any text have a word of the focus?"""
-        asked = [word for word in split_words(self.focus) if word not in FUNCTION_WORDS]
-        stems = set(split_stems(" ".join(asked) or self.focus))
+        stems = set(content_stems(self.focus) or split_stems(self.focus))
         return any(not stems.isdisjoint(split_stems(text)) for text in texts)
 
     def cut(self, sentences: Iterable[SummarySentence]) -> Iterator[SummarySentence]:

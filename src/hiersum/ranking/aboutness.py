@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from hiersum.text.words import FUNCTION_WORDS, split_stems, split_words, stem_word
+from hiersum.text.words import content_stems, split_stems
 from hiersum.types import Paragraph
 
 _ADDITION = re.compile(r"\s*\(.*|,\s.*")
@@ -41,8 +41,8 @@ def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: 
     """
     alike = [1.0] * num_documents
     name = _ADDITION.sub("", title) or title
-    num_content = len(_content(name))  # of "It (novel)" there is none to go by
-    is_headline = num_content > _MAX_NAME or len(_content(title)) > _MAX_TITLE
+    num_content = len(content_stems(name))  # of "It (novel)" there is none to go by
+    is_headline = num_content > _MAX_NAME or len(content_stems(title)) > _MAX_TITLE
     if not num_content or is_headline or num_documents <= _FEW_DOCUMENTS:
         return alike
     texts: list[list[str]] = [[] for _ in alike]
@@ -61,16 +61,11 @@ def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: 
     return [share**2 for share in shares]
 
 
-def _content(text: str) -> list[str]:
-    """Return the stems of what is no function word; the stem of Lessing is less."""
-    return [stem_word(word) for word in split_words(text) if word not in FUNCTION_WORDS]
-
-
 def _speak_of(
     title: str, name: list[str], texts: Sequence[list[str]]
 ) -> tuple[list[float], list[float]]:
     """Return in what share of its passages each text speaks of a title, and how much in all."""
-    words = set(_content(title))
+    words = set(content_stems(title))
     counts = [
         Counter(
             word

@@ -5,13 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from hiersum.text.words import (
-    FUNCTION_WORDS,
-    speaks_of_itself,
-    split_stems,
-    split_words,
-    stem_word,
-)
+from hiersum.text.words import content_stems, speaks_of_itself, split_stems
 
 _ADDITION = re.compile(r"\s*\(.*")
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^][]*\]")
@@ -30,7 +24,7 @@ def is_quotable(sentence: str, title: str) -> bool:
 
 def find_openings(sentences: Sequence[str], title: str) -> set[int]:
     """Return which sentences name the topic: at least half as many of its words as any of them has."""
-    topic = {stem_word(word) for word in split_words(title) if word not in FUNCTION_WORDS}
+    topic = set(content_stems(title))
     named = [len(topic.intersection(split_stems(sentence))) for sentence in sentences]
     most = max(named, default=0)
     return {number for number, count in enumerate(named) if 0 < most <= 2 * count}

@@ -86,6 +86,11 @@ def split_stems(text: str) -> list[str]:
     return [stem_word(word) for word in split_words(text)]
 
 
+def content_stems(text: str) -> list[str]:
+    """Return the stems of all but function words: Lessing is none, though its stem, less, would be."""
+    return [stem_word(word) for word in split_words(text) if word not in FUNCTION_WORDS]
+
+
 def stem_word(word: str) -> str:
     """Return the stem of a word in small letters: of its own form, if it is a possessive."""
     if word.endswith(_POSSESSIVE):

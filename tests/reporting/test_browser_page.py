@@ -286,9 +286,9 @@ def test_the_keyboard_is_enough(open_page: Open, live_address: str) -> None:
             break
     page.keyboard.press("Enter")
     page.wait_for_selector(".summary")
-    assert page.evaluate("document.activeElement.id") == "result", "the focus is at the result"
+    expect(page.locator("#result")).to_be_focused()
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.className") == "sentence"
+    expect(page.locator(".sentence").first).to_be_focused()
 
 
 def test_checks_for_accessibility_find_nothing(open_page: Open, live_address: str) -> None:

@@ -39,15 +39,17 @@ def marked(page: Page) -> list[str]:
     ]
 
 
-def in_view(page: Page, selector: str) -> bool:
-    """Can the first such element be seen, within its panel and on the screen?"""
-    return page.locator(selector).first.evaluate(
-        """element => {
+def wait_until_in_view(page: Page, selector: str) -> None:
+    """Wait for the first such element to be seen whole, within its panel and on the screen."""
+    page.wait_for_function(
+        """selector => {
+            const element = document.querySelector(selector);
             const box = element.getBoundingClientRect();
             const panel = element.closest(".panel-body").getBoundingClientRect();
             const [top, bottom] = [Math.max(panel.top, 0), Math.min(panel.bottom, innerHeight)];
             return box.top >= top - 1 && box.bottom <= bottom + 1;
-        }"""
+        }""",
+        arg=selector,
     )
 
 
@@ -58,8 +60,7 @@ def test_pointing_at_a_sentence_shows_its_sources_in_place(open_page: Open, repo
     page.wait_for_selector(".paragraph.is-source")
     assert marked(page) == ["4-engineers-report.txt, paragraph 2, source of sentences 4 and 5"]
     assert page.locator("mark").inner_text().startswith("The harbour bridge was built in 1931")
-    page.wait_for_timeout(300)
-    assert in_view(page, ".paragraph.is-source"), "the panel has scrolled to it"
+    wait_until_in_view(page, ".paragraph.is-source")
     page.mouse.move(5, 5)
     page.wait_for_selector(".paragraph.is-source", state="detached")
     watched.assert_quiet()
@@ -90,7 +91,7 @@ def test_everything_is_reached_with_the_keyboard_alone(open_page: Open, report: 
     assert page.evaluate("document.activeElement.className") == "skip"
     for _ in range(3):
         page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.className") == "sentence"
+    expect(page.locator(".sentence").first).to_be_focused()
     page.wait_for_selector(".paragraph.is-source")
     assert len(marked(page)) == 2, "the focus shows sources as the pointer does"
     page.keyboard.press("Space")
@@ -128,7 +129,7 @@ def test_the_ranking_shows_scores_and_leads_to_the_paragraph(open_page: Open, re
     rows.nth(4).get_by_role("button").click()
     assert page.get_by_role("tab", name="Sources").get_attribute("aria-selected") == "true"
     assert page.evaluate("document.activeElement.dataset.key") == "0:1"
-    assert in_view(page, '.paragraph[data-key="0:1"]')
+    wait_until_in_view(page, '.paragraph[data-key="0:1"]')
 
 
 def test_the_graph_can_be_similarity_discourse_or_attention(open_page: Open, report: str) -> None:

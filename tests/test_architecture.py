@@ -29,10 +29,12 @@ ALLOWED: dict[str, set[str]] = {
     "conversion": FLOOR | {"text", "model"},
     "decoding": {"errors", "config", "model"},
     "data": FLOOR | {"text", "ranking", "graphs", "model"},
-    "baselines": FLOOR | {"text", "ranking", "graphs"},
+    "baselines": FLOOR | {"text", "ranking", "graphs", "choosing"},
     "attribution": FLOOR | {"text"},
+    "choosing": FLOOR | {"text", "graphs", "data"},
     "rules": FLOOR | {"text", "decoding"},
-    "abstractive": FLOOR | {"text", "data", "model", "decoding", "attribution", "rules"},
+    "abstractive": FLOOR
+    | {"text", "data", "model", "decoding", "attribution", "rules", "choosing"},
     "request": FLOOR | {"text"},
     "pipeline": FLOOR
     | {
@@ -47,7 +49,7 @@ ALLOWED: dict[str, set[str]] = {
         "attribution",
         "abstractive",
     },
-    "training": FLOOR | {"text", "data", "model", "decoding", "ranking", "abstractive"},
+    "training": FLOOR | {"text", "data", "model", "decoding", "ranking", "choosing", "abstractive"},
     "evaluation": FLOOR | {"text", "data"},
     "humaneval": FLOOR | {"text", "data", "evaluation"},
     "building": FLOOR | {"text", "ranking", "data"},

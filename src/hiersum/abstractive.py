@@ -8,9 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hiersum.attribution.attention import Trail
 from hiersum.bundled import FOLDER
+from hiersum.choosing.chooser import Chooser
+from hiersum.choosing.sentences import read_sentences
 from hiersum.config import Config, ModelConfig, SearchConfig
 from hiersum.data.batches import collate
 from hiersum.data.example import InputForm
@@ -19,8 +22,8 @@ from hiersum.decoding.beam import Hypothesis, beam_search
 from hiersum.decoding.constraints import Counted
 from hiersum.decoding.grounding import SPACE
 from hiersum.decoding.preparation import prepare, threads_for
-from hiersum.errors import CheckpointError
-from hiersum.model.checkpoint import TOKENIZER, fetch, from_pretrained
+from hiersum.errors import CheckpointError, ConfigError
+from hiersum.model.checkpoint import TOKENIZER, fetch, from_pretrained, read_checksum
 from hiersum.model.network import EncoderDecoder, Network
 from hiersum.rules import Rules
 from hiersum.text.penn import from_penn, learn_casing, to_penn
@@ -38,8 +41,14 @@ class Draft:
     """A summary as a network wrote it."""
 
     sentences: list[str]
-    trail: Trail
-    """What it looked at meanwhile, over the paragraphs of its source, the title left out."""
+    trail: Trail | None
+    """What it looked at meanwhile, over the paragraphs of its source, the title left out; None if
+    the sentences were chosen, not written."""
+
+    @property
+    def attention(self) -> NDArray[np.float64] | None:
+        """How many times its usual attention each paragraph had while each sentence was written."""
+        return None if self.trail is None else self.trail.by_sentence(self.sentences)
 
 
 @dataclass(frozen=True)
@@ -51,10 +60,17 @@ class AbstractiveSystem:
     tokenizer: Tokenizer
     folder: Path | None = None
     """Where it was loaded from; None for a network that is being trained."""
+    chooser: Chooser | None = None
+    """What chooses sentences of the sources, if it was trained to."""
 
     @classmethod
     def load(
-        cls, name_or_dir: str | Path, search: SearchConfig | None = None, *, device: str = "cpu"
+        cls,
+        name_or_dir: str | Path,
+        search: SearchConfig | None = None,
+        *,
+        device: str = "cpu",
+        with_chooser: bool = True,
     ) -> AbstractiveSystem:
         """Load a model folder, or a model from the hub.
 
@@ -62,6 +78,7 @@ class AbstractiveSystem:
             name_or_dir: the folder, or `owner/name`.
             search: whether to write with eight-bit weights or compiled layers.
             device: where it computes.
+            with_chooser: also load what chooses sentences, if the folder has it.
 
         Raises:
             CheckpointError: the folder lacks something, or its parts do not fit together.
@@ -80,7 +97,11 @@ class AbstractiveSystem:
         check_fit(tokenizer, network.config, path)
         prepared = prepare(network, search or SearchConfig())
         name = "bundled" if folder == FOLDER else str(name_or_dir)
-        return cls(name, prepared, tokenizer, folder)
+        chooser = None
+        if with_chooser:
+            width, checksum = network.config.width, read_checksum(folder)
+            chooser = Chooser.load(folder, width=width, weights_crc32=checksum)
+        return cls(name, prepared, tokenizer, folder, chooser)
 
     @property
     def architecture(self) -> str:
@@ -112,8 +133,13 @@ class AbstractiveSystem:
         search: SearchConfig,
         max_words: int,
         watch: Callable[[Progress], None] | None = None,
+        *,
+        focus: str = "",
     ) -> list[Draft]:
         """Return a summary of each example, of at most `max_words` words.
+
+        Where each sentence is to be one of the sources' and there is a chooser, it chooses them;
+        else the search does.
 
         Args:
             examples: the sources, ready to read; all are written in one batch.
@@ -121,7 +147,12 @@ class AbstractiveSystem:
             search: beam size and the like.
             max_words: a cap; a last sentence that would go beyond is left out.
             watch: is told how far the batch is.
+            focus: a question or aspect that a chooser turns to.
         """
+        if self.chooser is not None and search.one_source:
+            if watch is not None:
+                watch(Progress("encoding", 0, None))
+            return self._choose(self.chooser, examples, sources, max_words, focus)
         max_length = min(search.max_length, _TOKENS_PER_WORD * max_words + 1)
         # A cap below the usual length asks for a short summary, not for one that is cut off.
         min_length = min(search.min_length, max_words)
@@ -131,6 +162,36 @@ class AbstractiveSystem:
             Draft(self._sentences(hypothesis, of, max_words), self._trail(hypothesis, example))
             for hypothesis, of, example in zip(written, sources, examples)
         ]
+
+    def _choose(
+        self,
+        chooser: Chooser,
+        examples: Sequence[Example],
+        sources: Sequence[Sequence[str]],
+        max_words: int,
+        focus: str,
+    ) -> list[Draft]:
+        drafts = []
+        for example, states, texts in zip(examples, self.encode(examples), sources):
+            sentences = read_sentences(example, texts, self.tokenizer)
+            chosen = chooser.choose(
+                sentences, states, title=example.title, focus=focus, max_words=max_words
+            )
+            drafts.append(Draft([sentence.text for sentence in chosen], None))
+        return drafts
+
+    def encode(self, examples: Sequence[Example]) -> list[NDArray[np.float32]]:
+        """Return the encoder's state at each source token of each example, read in one batch.
+
+        Raises:
+            ConfigError: the network has no encoder.
+        """
+        if not isinstance(self.network, EncoderDecoder):
+            raise ConfigError(f"{self.name}: a network of kind {self.architecture} has no encoder")
+        batch = collate([replace(example, target_ids=None) for example in examples])
+        states = self.network.encode(batch.to(self.network.device)).states_RD
+        lengths = [sum(map(len, example.paragraph_ids)) for example in examples]
+        return [part.numpy() for part in states.detach().float().cpu().split(lengths)]
 
     def paragraph_attention(self, example: Example) -> Attention:
         """Return how paragraphs attend to each other; nothing for a network without global layers.

@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from hiersum.choosing.selection import select
 from hiersum.config import ExtractiveConfig
 from hiersum.graphs.pagerank import pagerank
 from hiersum.graphs.similarity import similarity_graph
@@ -87,7 +88,7 @@ def lead(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
     sentences = _sentences(ranked, task.max_words)
     vectors = TfidfSpace([sentence.text for sentence in sentences], stem=True).vectors
     ranks = np.arange(len(sentences), 0, -1.0)
-    chosen = _choose(sentences, ranks, cosines(vectors, vectors), task.max_words, config.redundancy)
+    chosen = _choose(sentences, ranks, cosines(vectors, vectors), task, config)
     return [_sourced(sentences[index]) for index in chosen]
 
 
@@ -114,7 +115,7 @@ def lexrank(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
         relevance = np.ones(len(sentences))
     prior = relevance * [_prominence(sentence.paragraph) for sentence in sentences]
     ranks = pagerank(similarities, damping=config.damping, prior=prior)
-    chosen = _choose(sentences, ranks, similarities, task.max_words, config.redundancy)
+    chosen = _choose(sentences, ranks, similarities, task, config)
     return [_sourced(sentences[index]) for index in _in_reading_order(sentences, chosen)]
 
 
@@ -170,31 +171,19 @@ def _choose(
     sentences: Sequence[_Sentence],
     ranks: NDArray[np.float64],
     similarities: NDArray[np.float64],
-    max_words: int,
-    redundancy: float,
+    task: Task,
+    config: ExtractiveConfig,
 ) -> list[int]:
-    """Take the sentences of highest rank that fit, say something new, and can be understood.
-
-    A sentence that leans on the one before it is taken only after that one. Once half of the room is
-    used, sentences far below the average rank are not worth the rest. If nothing fits, the first
-    sentence is returned, to be cut.
-    """
-    order = np.argsort(-ranks, kind="stable").tolist()
-    chosen: list[int] = []
-    closest = np.zeros(len(sentences))
-    room = max_words
-    for index in order:
-        sentence = sentences[index]
-        if ranks[index] < _MIN_RANK * ranks.mean() and room < max_words / 2:
-            break
-        if sentence.num_words > room or closest[index] > redundancy:
-            continue
-        if _leans(sentence.text) and index and index - 1 not in chosen:
-            continue
-        chosen.append(index)
-        closest = np.maximum(closest, similarities[index])
-        room -= sentence.num_words
-    return chosen or order[:1]
+    """Choose sentences; one that leans on the one before it is taken only after that one."""
+    return select(
+        ranks,
+        similarities,
+        [sentence.num_words for sentence in sentences],
+        [n - 1 if n and _leans(sentence.text) else None for n, sentence in enumerate(sentences)],
+        max_words=task.max_words,
+        redundancy=config.redundancy,
+        worth=_MIN_RANK * float(ranks.mean()),
+    )
 
 
 def _in_reading_order(sentences: Sequence[_Sentence], chosen: Sequence[int]) -> list[int]:

@@ -48,6 +48,7 @@ logger = logging.getLogger(__name__)
 Watch = Callable[[int, Progress], None]
 WINDOW = 64
 """Clusters among which a network finds those of like length."""
+_NO_FOCUS = "no document has a word of the focus %r, so it changes nothing"
 _UNKNOWN_LETTERS = "%s: the model does not know these letters, so sentences are chosen (%s)"
 
 
@@ -287,9 +288,7 @@ class Summarizer:
             task, scores = self._task(readable, query, request)
             read = tuple(task.paragraphs[index] for index in task.ranking)
         if request.focus and not request.finds_focus_in(paragraph.text for paragraph in read):
-            logger.warning(
-                "no document has a word of the focus %r, so it changes nothing", request.focus
-            )
+            logger.warning(_NO_FOCUS, request.focus)
         seconds = time.perf_counter() - start
         return _Reading(readable, system, tuple(left_out), read, scores, task, example, seconds)
 
@@ -319,6 +318,7 @@ class Summarizer:
             self.config.decoding,
             request.max_words,
             watch,
+            focus=request.focus,
         )
         watch(Progress("sourcing", 0, len(readings)))
         return [self._attribute(draft, reading) for draft, reading in zip(drafts, readings)]
@@ -326,8 +326,9 @@ class Summarizer:
     def _attribute(self, draft: Draft, reading: _Reading) -> list[SummarySentence]:
         """Name the sources of a network's sentences by their words and by what it looked at."""
         texts = PlacedTexts(reading.cluster.documents, self.config.data.max_paragraph_words)
-        attention = draft.trail.by_sentence(draft.sentences)
-        return attribute(draft.sentences, reading.paragraphs, text_at=texts.at, attention=attention)
+        return attribute(
+            draft.sentences, reading.paragraphs, text_at=texts.at, attention=draft.attention
+        )
 
     def _finish(
         self,

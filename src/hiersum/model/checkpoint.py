@@ -114,6 +114,12 @@ def read_config(directory: Path | str) -> ModelConfig:
     return _model_config(_read_record(path), path)
 
 
+def read_checksum(directory: Path | str) -> int | None:
+    """Return what the config of a model folder says of its weights; older ones say nothing."""
+    checksum: int | None = _read_record(Path(directory) / CONFIG).get("weights_crc32")
+    return checksum
+
+
 def fetch(
     name_or_directory: Path | str,
     *,

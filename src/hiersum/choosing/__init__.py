@@ -1,0 +1,1 @@
+"""From sentences that were read to those that make a summary."""

@@ -1,0 +1,166 @@
+"""A chooser: what a network's encoder makes of each sentence, and its salience, into one score.
+
+    score = w . (s - mean of s over the cluster) + a (salience - its mean)
+
+s is the mean of the last encoder states of a sentence's tokens. w and a are learned in one pass over
+clusters (`training/chooser.py`) and stand in the model folder's `chooser.json`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiersum.choosing.salience import Floats, measure_salience
+from hiersum.choosing.selection import select
+from hiersum.choosing.sentences import ReadSentence
+from hiersum.errors import CheckpointError
+from hiersum.text.quotable import find_openings
+
+CHOOSER = "chooser.json"
+FORMAT = 1
+_REDUNDANCY = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Chooser:
+    """Weights of one network's chooser."""
+
+    states: Floats
+    """One for each number of a state."""
+    salience: float
+
+    def choose(
+        self,
+        sentences: Sequence[ReadSentence],
+        states: NDArray[np.float32],
+        *,
+        title: str,
+        focus: str,
+        max_words: int,
+    ) -> list[ReadSentence]:
+        """Return the sentences of a summary, in its order.
+
+        Args:
+            sentences: what was read of a cluster.
+            states: the encoder's state at each of its source tokens.
+            title: what it is about.
+            focus: a question or aspect; may be empty.
+            max_words: a cap; a sentence that is longer by itself may come out alone.
+        """
+        if not sentences:
+            return []
+        features, similarities = sentence_features(sentences, states, title, focus)
+        scores: Floats = features @ np.array([*self.states, self.salience])
+        chosen = select(
+            scores,
+            similarities,
+            [sentence.num_words for sentence in sentences],
+            _needs(sentences),
+            max_words=max_words,
+            redundancy=_REDUNDANCY,
+            worth=0.0,  # the mean of the cluster
+        )
+        return [sentences[index] for index in _in_order(sentences, chosen, title)]
+
+    def save(self, folder: Path, *, weights_crc32: int | None) -> Path:
+        """Write the file of a model folder.
+
+        Args:
+            folder: the model folder.
+            weights_crc32: of the network's weights, as its config has it.
+        """
+        record = {
+            "format": FORMAT,
+            "weights_crc32": weights_crc32,
+            "salience": round(self.salience, 7),
+            "states": [round(weight, 7) for weight in self.states.tolist()],
+        }
+        path = folder / CHOOSER
+        temporary = path.with_name(f"{path.name}.tmp")
+        temporary.write_text(json.dumps(record) + "\n")
+        os.replace(temporary, path)
+        return path
+
+    @classmethod
+    def load(cls, folder: Path, *, width: int, weights_crc32: int | None) -> Chooser | None:
+        """Read the chooser of a model folder; None if it has none.
+
+        Raises:
+            CheckpointError: the file is damaged, or was made for other weights.
+        """
+        path = folder / CHOOSER
+        if not path.exists():
+            return None
+        try:
+            record = json.loads(path.read_text())
+        except (OSError, ValueError) as error:
+            raise CheckpointError(f"{path}: cannot be read ({error})") from error
+        if not _is_sound(record):
+            raise CheckpointError(f"{path}: is no chooser of format {FORMAT}; train it again")
+        if len(record["states"]) != width or record["weights_crc32"] != weights_crc32:
+            raise CheckpointError(
+                f"{path}: was made for other weights; train it again with: "
+                f"hiersum train-chooser CLUSTERS --model {folder}"
+            )
+        return cls(np.array(record["states"], dtype=np.float64), float(record["salience"]))
+
+
+def sentence_features(
+    sentences: Sequence[ReadSentence], states: NDArray[np.float32], title: str, focus: str = ""
+) -> tuple[Floats, Floats]:
+    """Return what a chooser weighs of each sentence, less the mean, and cosines of each with each."""
+    salience, similarities = measure_salience(
+        [sentence.text for sentence in sentences],
+        [sentence.place for sentence in sentences],
+        title,
+        focus,
+    )
+    means = [states[one.tokens.start : one.tokens.stop].mean(axis=0) for one in sentences]
+    features: Floats = np.column_stack([np.stack(means).astype(np.float64), salience])
+    return features - features.mean(axis=0), similarities
+
+
+def _needs(sentences: Sequence[ReadSentence]) -> list[int | None]:
+    """Return which sentence each leans on; -1 if that one cannot be chosen."""
+    before = (None, *sentences[:-1])
+    return [
+        None if not one.leans else number - 1 if other and one.follows(other) else -1
+        for number, (one, other) in enumerate(zip(sentences, before))
+    ]
+
+
+def _in_order(sentences: Sequence[ReadSentence], chosen: Sequence[int], title: str) -> list[int]:
+    """Begin with the document of the best that names the topic; then go on, best document first."""
+    openings = find_openings([sentence.text for sentence in sentences], title)
+    first = next((index for index in chosen if index in openings), chosen[0])
+    ranks: dict[int, int] = {}
+    for index in (first, *chosen):
+        ranks.setdefault(sentences[index].place[0], len(ranks))
+
+    def key(index: int) -> tuple[int, tuple[int, int], int]:
+        sentence = sentences[index]
+        return ranks[sentence.place[0]], sentence.place, sentence.number
+
+    return sorted(chosen, key=key)
+
+
+def _is_sound(record: Any) -> bool:
+    """Has a record all that a chooser needs, and numbers where they belong?"""
+    if not isinstance(record, dict) or record.get("format") != FORMAT:
+        return False
+    states = record.get("states")
+    if not isinstance(states, list) or "weights_crc32" not in record:
+        return False
+    return all(
+        isinstance(number, int | float) and math.isfinite(number)
+        for number in (record.get("salience"), *states)
+    )

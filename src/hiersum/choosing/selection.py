@@ -1,0 +1,51 @@
+"""Which sentences are taken, once each has a score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def select(
+    scores: NDArray[np.float64],
+    similarities: NDArray[np.float64],
+    lengths: Sequence[int],
+    needs: Sequence[int | None],
+    *,
+    max_words: int,
+    redundancy: float,
+    worth: float,
+) -> list[int]:
+    """Take the sentences of highest score that fit, say something new, and can be understood.
+
+    If nothing fits, the best one is returned, to be cut.
+
+    Args:
+        scores: one for each sentence.
+        similarities: of each with each, 0 to 1.
+        lengths: words of each.
+        needs: the sentence without which it cannot be understood; None for those that stand alone.
+        max_words: room for all.
+        redundancy: how like one that is taken a sentence may be.
+        worth: what a sentence must score once half of the room is used.
+
+    Returns:
+        Their numbers, best first.
+    """
+    order = np.argsort(-scores, kind="stable").tolist()
+    chosen: list[int] = []
+    closest = np.zeros(len(scores))
+    room = max_words
+    for index in order:
+        if scores[index] < worth and room < max_words / 2:
+            break
+        if lengths[index] > room or closest[index] > redundancy:
+            continue
+        if needs[index] is not None and needs[index] not in chosen:
+            continue
+        chosen.append(index)
+        closest = np.maximum(closest, similarities[index])
+        room -= lengths[index]
+    return chosen or order[:1]

@@ -1,0 +1,85 @@
+"""The sentences a network has read, and which of its source tokens are theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hiersum.data.read_part import read_part
+from hiersum.text.quotable import is_quotable
+from hiersum.text.sentences import ends_sentence, split_sentences
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.text.words import count_words, leans_on_another, split_words
+from hiersum.types import TITLE_PLACE, Example
+
+_WORDS = range(6, 61)
+"""Shorter sentences say little, longer ones are lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSentence:
+    """A sentence that was read to its end."""
+
+    text: str
+    place: tuple[int, int]
+    """Its document, and which paragraph of it."""
+    number: int
+    """Which sentence of the paragraph."""
+    tokens: range
+    """Its places among all source tokens of the example."""
+    num_words: int
+    leans: bool
+    """Does it refer to the sentence before it?"""
+
+    def follows(self, other: ReadSentence) -> bool:
+        """Does it stand right behind another one?"""
+        return (self.place, self.number) == (other.place, other.number + 1)
+
+
+def read_sentences(
+    example: Example, paragraphs: Sequence[str], tokenizer: Tokenizer
+) -> list[ReadSentence]:
+    """Return the sentences that a summary can be made of, as they stand; all if none is fit for it.
+
+    Args:
+        example: what was read.
+        paragraphs: its paragraphs as text, the title left out.
+        tokenizer: what they were read with.
+    """
+    titles = int(example.documents[:1] == (TITLE_PLACE,))
+    start = sum(map(len, example.paragraph_ids[:titles]))
+    places = [*zip(example.documents, example.positions)][titles:]
+    read = read_part(example, tokenizer, paragraphs)
+    found = []
+    for place, text, ids in zip(places, read, example.paragraph_ids[titles:]):
+        texts = split_sentences(text)
+        here = 0
+        for number, (sentence, own) in enumerate(zip(texts, tokenizer.encode_many(texts))):
+            tokens = range(len(ids))  # of one that is spelled otherwise: all
+            if (begin := _find(own, ids, here)) is not None:
+                here = begin + len(own)
+                tokens = range(begin, here)
+            if tokens and (num_words := count_words(sentence)):
+                tokens = range(start + tokens.start, start + tokens.stop)
+                leans = leans_on_another(split_words(sentence))
+                found.append(ReadSentence(sentence, place, number, tokens, num_words, leans))
+        start += len(ids)
+    fit = [sentence for sentence in found if _is_fit(sentence, example.title)]
+    return fit or found
+
+
+def _find(wanted: Sequence[int], ids: Sequence[int], start: int) -> int | None:
+    """Return where pieces stand among others, from a place on."""
+    wanted = tuple(wanted)
+    last = len(ids) - len(wanted)
+    places = (n for n in range(start, last + 1) if tuple(ids[n : n + len(wanted)]) == wanted)
+    return next(places, None) if wanted else None
+
+
+def _is_fit(sentence: ReadSentence, title: str) -> bool:
+    return (
+        sentence.num_words in _WORDS
+        and ends_sentence(sentence.text)
+        and not sentence.text.endswith("?")  # a summary answers
+        and is_quotable(sentence.text, title)
+    )

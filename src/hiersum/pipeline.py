@@ -379,9 +379,8 @@ class Summarizer:
         """Choose sentences, and name those sources that have them."""
         assert reading.task is not None
         sentences = SYSTEMS[reading.system](reading.task, self.config.extractive)
-        return keep_exact_sources(
-            sentences, reading.cluster.documents, self.config.data.max_paragraph_words
-        )
+        documents, max_words = reading.cluster.documents, self.config.data.max_paragraph_words
+        return keep_exact_sources(sentences, documents, max_words)
 
     def request(self, **options: Unpack[Options]) -> Request:
         """Check what is asked of every cluster alike; see `summarize`."""

@@ -291,3 +291,18 @@ def test_checks_for_accessibility_find_nothing(open_page: Open, report: str, sch
         page.get_by_role("tab", name=name).click()
         results = Axe().run(page)
         assert results.violations_count == 0, results.generate_report()
+
+
+def test_it_says_whether_sentences_were_taken_or_written(
+    open_page: Open, bridge: Summary, tmp_path: Path
+) -> None:
+    """A network that chooses takes sentences, whatever its name."""
+    first, *others = bridge.sentences
+    made_up = replace(first, text="The bridge reopened, and everybody in town was glad of it.")
+    for sentences, how in (
+        (bridge.sentences, "sentences taken from the sources"),
+        ((made_up, *others), "written by a model"),
+    ):
+        write_report(replace(bridge, sentences=sentences, system="ht"), tmp_path / "r.html")
+        page = open_page((tmp_path / "r.html").as_uri()).page
+        assert page.locator(".eyebrow").inner_text() == f"Hierarchical Transformer · {how}"

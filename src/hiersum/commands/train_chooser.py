@@ -33,7 +33,8 @@ def train_chooser_on(
         corpora: clusters to learn from.
         config: how clusters are read; when the chooser is used, they should be read alike.
         model: the folder with the network.
-        limit: clusters to learn from at most; 0 for all.
+        limit: clusters to learn from at most, spread over the corpora where it is known how many
+            they are; 0 for all.
         kind: the corpora's kind.
         skip_bad: leave out clusters that cannot be used.
 
@@ -48,7 +49,9 @@ def train_chooser_on(
     form = system.input_form(config)
     clusters = clusters_with_targets(corpora, config.data, kind=kind, skip_bad=skip_bad)
     fit = ChooserFit(system.network.config.width)
-    chosen = islice(clusters, limit or None)
+    total = count_all(corpora) if limit else None
+    step = max((total or 0) // limit, 1) if limit else 1
+    chosen = islice(clusters, 0, limit * step or None, step)
     for cluster in tracked(chosen, "learning to choose", lambda: count_all(corpora, limit)):
         unseen = empty_clones(cluster, config)
         if not any(document.text.strip() for document in unseen.documents):

@@ -1,6 +1,7 @@
 // One result line with its report: what is where, and what cites what.
 
 const NUM_COLOURS = 8;
+const EXTRACTIVE = ["lexrank", "lead"];
 
 /** The key of a paragraph's place. */
 export function keyOf(document, position) {
@@ -36,6 +37,16 @@ export class Result {
 
   get numWords() {
     return this.line.summary.split(/\s+/).filter(Boolean).length;
+  }
+
+  /** Are all sentences the sources' own, rather than written by a model? */
+  get isExtractive() {
+    if (EXTRACTIVE.includes(this.line.system)) return true;
+    return this.sentences.every(({ text, sources }) => {
+      const wanted = wordsOf(text).join(" ");
+      const cited = sources.map((of) => this.paragraphs.get(keyOf(of.document, of.paragraph))?.text ?? "");
+      return cited.some((source) => wordsOf(source).join(" ").includes(wanted));
+    });
   }
 
   /** "gazette.txt, paragraph 2": paragraphs are counted from 1 where people read. */
@@ -78,11 +89,6 @@ export function systemName(line) {
     tdmca: "T-DMCA",
   };
   return names[line.system] ?? line.system;
-}
-
-/** Does this system take sentences as they are, rather than write its own? */
-export function isExtractive(line) {
-  return line.system === "lexrank" || line.system === "lead";
 }
 
 /** Number the cited paragraphs in the order in which they are first cited. */

@@ -1,7 +1,7 @@
 // The summary: sentences to point at, with marks for their sources and for what no source supports.
 
 import { count, h, hidden, listed, onActivate } from "./dom.js";
-import { isExtractive, keyOf, systemName } from "./result.js";
+import { keyOf, systemName } from "./result.js";
 
 const MAX_MARKS = 4;
 
@@ -43,8 +43,8 @@ export function summaryCard(result, index, selection, { isCompared, actions, onS
 }
 
 /** The title; of two summaries under one title, the systems that wrote them. */
-function heading({ line, title }, isCompared) {
-  const how = isExtractive(line) ? "sentences taken from the sources" : "written by a model";
+function heading({ line, title, isExtractive }, isCompared) {
+  const how = isExtractive ? "sentences taken from the sources" : "written by a model";
   const [small, large] = isCompared
     ? [`${title} · ${how}`, systemName(line)]
     : [`${systemName(line)} · ${how}`, title];

@@ -2,13 +2,13 @@
 
     python benchmarks/model_quality.py MODEL CLUSTERS [--limit N] [--set decoding.grounded=false ...]
 
-CLUSTERS is a corpus with targets, such as `hiersum build articles test.parquet` writes. Lead, LexRank
-and the paragraphs most like the title are cut to the length of the model's summary, cluster by
-cluster, and to the length of the target besides. Leads say much that stands nowhere below them: what
-the article's own body supports of a lead whose first sentence it supports is a target of its own. How
-much could be had from the sentences of the article's body, as far as it is read, is shown by a greedy
-choice with the lead in hand. Names and numbers are looked for in the paragraphs that the model read and
-in the title; those that stand in no source at all are counted apart.
+CLUSTERS is a corpus with targets, such as `hiersum build articles test.parquet` writes. Lead, LexRank,
+the paragraphs most like the title and our LexRank over sentences are cut to the length of the model's
+summary, cluster by cluster, and to the length of the target besides. Leads say much that stands
+nowhere below them: what the article's own body supports of a lead whose first sentence it supports is a
+target of its own. How much could be had from the sentences of the article's body, as far as it is read,
+is shown by a greedy choice with the lead in hand. Names and numbers are looked for in the paragraphs that
+the model read and in the title; those that stand in no source at all are counted apart.
 """
 
 from __future__ import annotations
@@ -61,12 +61,16 @@ def similar_paragraphs(summary: Summary) -> str:
 def baselines(clusters: Sequence[Cluster], lengths: Sequence[int]) -> dict[str, list[str]]:
     """Return what the extractive systems write, each summary of a given number of words."""
     summarizer = Summarizer(config=load_config(None, ["extractive.style=paper"]))
-    texts: dict[str, list[str]] = {"lead": [], "lexrank": [], "similar paragraphs": []}
+    for_readers = Summarizer()
+    names = ("lead", "lexrank", "similar paragraphs", "lexrank over sentences")
+    texts: dict[str, list[str]] = {name: [] for name in names}
     for cluster, words in tracked(list(zip(clusters, lengths)), "extracting", len(clusters)):
         for system in ("lead", "lexrank"):
             summary = summarizer.summarize_cluster(cluster, system=system, max_words=words)
             texts[system].append(cut_words(summary.text, words))
         texts["similar paragraphs"].append(cut_words(similar_paragraphs(summary), words))
+        summary = for_readers.summarize_cluster(cluster, system="lexrank", max_words=words)
+        texts["lexrank over sentences"].append(cut_words(summary.text, words))
     return texts
 
 

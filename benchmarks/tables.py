@@ -327,6 +327,7 @@ EXTRACTIVE = {
     "lead": "Lead",
     "lexrank": "LexRank",
     "similar paragraphs": "paragraphs most like the title",
+    "lexrank over sentences": "`--system lexrank`",
 }
 
 
@@ -355,10 +356,27 @@ def model_differences() -> str:
         (f"{what} minus {title}", result, f"model - {name}")
         for what, result in (("bundled model", record), ("*written freely*", free))
         for name, title in EXTRACTIVE.items()
+        if f"model - {name}" in result["cut to the model's length"]
     ]
     facts = (f"| {what} | {value(record)} | {value(free)} |" for what, value in MODEL_FACTS.items())
     second = ["| | bundled model | *written freely* |", "|---|---|---|", *facts]
     return "\n".join([_model_rows(rows), "", *second, "", f"`{record['signature']}`"])
+
+
+def folder_table() -> str:
+    record = latest("folder_quality")
+    kinds = {
+        kind: record[kind]["cut to the model's length"] for kind in ("with the title", "without")
+    }
+    lines = [
+        f"| R-1 / R-2 / R-L ({record['clusters'].split()[0]} folders) | {' | '.join(kinds)} |",
+        "|---|---|---|",
+    ]
+    for name, title in {"model": "the bundled model", **EXTRACTIVE}.items():
+        lines.append(f"| {title} | {' | '.join(_triple(of[name]) for of in kinds.values())} |")
+    name = "model - lexrank over sentences"
+    differences = " | ".join(_triple(of[name]) for of in kinds.values())
+    return "\n".join([*lines, f"| bundled model minus `--system lexrank` | {differences} |"])
 
 
 def _model_rows(rows: list[tuple[str, dict[str, Any], str]]) -> str:
@@ -494,8 +512,17 @@ def false_alarms_table() -> str:
 
 
 PAGES = {
-    "README.md": {"model": model_table, "quality": quality_table, "speed": speed_table},
-    "src/hiersum/pretrained/README.md": {"model": model_table, "differences": model_differences},
+    "README.md": {
+        "model": model_table,
+        "folders": folder_table,
+        "quality": quality_table,
+        "speed": speed_table,
+    },
+    "src/hiersum/pretrained/README.md": {
+        "model": model_table,
+        "folders": folder_table,
+        "differences": model_differences,
+    },
     "docs/configuration.md": {"settings": settings_table},
     "docs/evaluation.md": {"rouge": rouge_text},
     "docs/reproducing.md": {"experiment": experiment_table, "reproduced": reproduced_tables},

@@ -33,9 +33,10 @@ ALLOWED: dict[str, set[str]] = {
     "attribution": FLOOR | {"text"},
     "choosing": FLOOR | {"text", "graphs", "data"},
     "rules": FLOOR | {"text", "decoding"},
-    "abstractive": FLOOR
-    | {"text", "data", "model", "decoding", "attribution", "rules", "choosing"},
+    "drafts": FLOOR | {"text", "decoding", "attribution"},
+    "abstractive": FLOOR | {"text", "data", "model", "decoding", "drafts", "rules", "choosing"},
     "request": FLOOR | {"text"},
+    "reading": FLOOR | {"request", "text", "ranking", "data", "baselines", "abstractive"},
     "pipeline": FLOOR
     | {
         "request",
@@ -48,6 +49,8 @@ ALLOWED: dict[str, set[str]] = {
         "baselines",
         "attribution",
         "abstractive",
+        "drafts",
+        "reading",
     },
     "training": FLOOR | {"text", "data", "model", "decoding", "ranking", "choosing", "abstractive"},
     "evaluation": FLOOR | {"text", "data"},

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hiersum.attribution.attention import Trail
 from hiersum.bundled import FOLDER
 from hiersum.choosing.chooser import Chooser
 from hiersum.choosing.sentences import read_sentences
@@ -22,33 +21,17 @@ from hiersum.decoding.beam import Hypothesis, beam_search
 from hiersum.decoding.constraints import Counted
 from hiersum.decoding.grounding import SPACE
 from hiersum.decoding.preparation import prepare, threads_for
+from hiersum.drafts import Draft, draft_from, text_of
 from hiersum.errors import CheckpointError, ConfigError
 from hiersum.model.checkpoint import TOKENIZER, fetch, from_pretrained, read_checksum
 from hiersum.model.network import EncoderDecoder, Network
 from hiersum.rules import Rules
-from hiersum.text.penn import from_penn, learn_casing, to_penn
-from hiersum.text.sentences import ends_sentence, split_sentences
+from hiersum.text.penn import to_penn
 from hiersum.text.support import Evidence
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.text.words import count_letters, count_words
-from hiersum.types import TITLE_PLACE, Attention, Example, Progress
+from hiersum.types import Attention, Example, Progress
 
 _TOKENS_PER_WORD = 2  # room for a summary of the wanted words, however its words are split
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A summary as a network wrote it."""
-
-    sentences: list[str]
-    trail: Trail | None
-    """What it looked at meanwhile, over the paragraphs of its source, the title left out; None if
-    the sentences were chosen, not written."""
-
-    @property
-    def attention(self) -> NDArray[np.float64] | None:
-        """How many times its usual attention each paragraph had while each sentence was written."""
-        return None if self.trail is None else self.trail.by_sentence(self.sentences)
 
 
 @dataclass(frozen=True)
@@ -159,7 +142,7 @@ class AbstractiveSystem:
         bounded = replace(search, max_length=max_length, min_length=min_length)
         written = self._search(examples, bounded, sources, watch, with_attention=True)
         return [
-            Draft(self._sentences(hypothesis, of, max_words), self._trail(hypothesis, example))
+            draft_from(hypothesis, example, of, self.tokenizer, max_words)
             for hypothesis, of, example in zip(written, sources, examples)
         ]
 
@@ -177,7 +160,7 @@ class AbstractiveSystem:
             chosen = chooser.choose(
                 sentences, states, title=example.title, focus=focus, max_words=max_words
             )
-            drafts.append(Draft([sentence.text for sentence in chosen], None))
+            drafts.append(Draft([sentence.text for sentence in chosen]))
         return drafts
 
     def encode(self, examples: Sequence[Example]) -> list[NDArray[np.float32]]:
@@ -223,7 +206,8 @@ class AbstractiveSystem:
             sources: the paragraphs of each as text, as far as summaries may draw names and numbers
                 from them and are chosen by their support; what the examples hold if None.
         """
-        return [self._text(hypothesis) for hypothesis in self._search(examples, search, sources)]
+        found = self._search(examples, search, sources)
+        return [text_of(hypothesis, self.tokenizer) for hypothesis in found]
 
     def _search(
         self,
@@ -274,7 +258,7 @@ class AbstractiveSystem:
         evidence = [Evidence.of(texts) for texts in sources]
 
         def rerank(cluster: int, hypothesis: Hypothesis) -> float:
-            share = evidence[cluster].share(self._text(hypothesis))
+            share = evidence[cluster].share(text_of(hypothesis, self.tokenizer))
             return hypothesis.score + search.support_weight * share
 
         return rerank
@@ -291,35 +275,6 @@ class AbstractiveSystem:
             read = read_part(example, self.tokenizer, sources[number] if sources else None)
             texts.append([*map(form, (example.title, *read))])
         return texts
-
-    def _sentences(
-        self, hypothesis: Hypothesis, sources: Sequence[str], max_words: int
-    ) -> list[str]:
-        """Return what was written, in the letters of its sources; what breaks off says so."""
-        text = self._text(hypothesis)
-        if self.tokenizer.profile.is_penn:
-            text = from_penn(text, learn_casing(sources))
-        sentences = _whole_sentences(self.tokenizer.unfold(text, sources), max_words)
-        is_over = self.tokenizer.end_id in hypothesis.token_ids
-        if len(sentences) == 1 and not is_over and not ends_sentence(sentences[0]):
-            sentences = [f"{sentences[0]}\u2026"]
-        return sentences
-
-    def _text(self, hypothesis: Hypothesis) -> str:
-        end_id = self.tokenizer.end_id
-        return self.tokenizer.decode(_until_end(hypothesis.token_ids, end_id))
-
-    def _trail(self, hypothesis: Hypothesis, example: Example) -> Trail:
-        """Say what each token looked at, and how far the text was with it."""
-        ids = _until_end(hypothesis.token_ids, self.tokenizer.end_id)
-        letters = [count_letters(self.tokenizer.decode(ids[: n + 1])) for n in range(len(ids))]
-        assert hypothesis.attention is not None
-        # A flat network may have had no room for the last paragraphs, so that they have no column.
-        read = [n for n, paragraph in enumerate(example.paragraph_ids) if paragraph]
-        mass = np.zeros((len(ids), len(example.paragraph_ids)))
-        if ids:  # a network may end at once
-            mass[:, read] = hypothesis.attention.tolist()[: len(ids)]
-        return Trail(letters, mass[:, int(example.documents[0] == TITLE_PLACE) :])
 
 
 def check_fit(tokenizer: Tokenizer, config: ModelConfig, path: Path) -> None:
@@ -349,20 +304,3 @@ def _spread(
         for other, weight in zip(ranks, row):
             whole[rank][other] = weight
     return tuple(map(tuple, whole))
-
-
-def _until_end(token_ids: Sequence[int], end_id: int) -> Sequence[int]:
-    """The released search may run on past an end; the text stops at the first."""
-    return token_ids[: token_ids.index(end_id)] if end_id in token_ids else token_ids
-
-
-def _whole_sentences(text: str, max_words: int) -> list[str]:
-    """Return the sentences that fit; one that breaks off only if there is no other."""
-    kept: list[str] = []
-    room = max_words
-    for sentence in split_sentences(text):
-        room -= count_words(sentence)
-        if kept and (room < 0 or not ends_sentence(sentence)):
-            break
-        kept.append(sentence)
-    return kept

@@ -13,27 +13,24 @@ from typing import TYPE_CHECKING, Unpack
 
 from hiersum.attribution.checking import check_facts
 from hiersum.attribution.sources import attribute
-from hiersum.baselines import SYSTEMS, Task, keep_exact_sources
+from hiersum.baselines import SYSTEMS, keep_exact_sources
 from hiersum.bundled import bundled_model, chosen_model, recommended_settings
 from hiersum.config import Config, load_config
 from hiersum.data.bucketing import bucket_examples
 from hiersum.errors import CheckpointError, InputError
 from hiersum.parallel import in_order
 from hiersum.ranking.choice import choose_ranker
-from hiersum.ranking.ranker import Ranker, best_first
-from hiersum.request import Options, Request, check_length
+from hiersum.ranking.ranker import Ranker
+from hiersum.reading import Reading, read_cluster
+from hiersum.request import Options, Request
 from hiersum.text.documents import gather_documents
-from hiersum.text.encodings import clean_text
 from hiersum.text.languages import check_language
-from hiersum.text.paragraphs import PlacedTexts, read_paragraphs
-from hiersum.text.readable import choose_documents, find_passed_over, nothing_to_read
-from hiersum.text.words import count_words
+from hiersum.text.paragraphs import PlacedTexts
+from hiersum.text.readable import find_passed_over
 from hiersum.types import (
     Attention,
     Cluster,
     Document,
-    Example,
-    Paragraph,
     Progress,
     Summary,
     SummarySentence,
@@ -41,15 +38,14 @@ from hiersum.types import (
 )
 
 if TYPE_CHECKING:  # torch is loaded only with a model
-    from hiersum.abstractive import AbstractiveSystem, Draft
+    from hiersum.abstractive import AbstractiveSystem
+    from hiersum.drafts import Draft
 
 logger = logging.getLogger(__name__)
 
 Watch = Callable[[int, Progress], None]
 WINDOW = 64
 """Clusters among which a network finds those of like length."""
-_NO_FOCUS = "no document has a word of the focus %r, so it changes nothing"
-_UNKNOWN_LETTERS = "%s: the model does not know these letters, so sentences are chosen (%s)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,22 +54,6 @@ class Failure:
 
     id: str
     error: InputError
-
-
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """A cluster that has been read and waits to be written about."""
-
-    cluster: Cluster
-    system: str
-    left_out: tuple[Unread, ...]
-    paragraphs: tuple[Paragraph, ...]
-    """Those that are read, best first."""
-    scores: tuple[float, ...]
-    """What the ranker gave each of them, times how much its document is about the title."""
-    task: Task | None  # for an extractive system
-    example: Example | None  # for a network
-    seconds: float
 
 
 class Summarizer:
@@ -247,7 +227,8 @@ class Summarizer:
         for number, cluster in window:
             watch(number, Progress("reading", 0, len(cluster.documents)))
             try:
-                readings.append((number, self._begin(cluster, request)))
+                reading = read_cluster(cluster, request, self.config, self.ranker, self.model)
+                readings.append((number, reading))
             except InputError as error:
                 yield number, Failure(cluster.id, error)
         for chosen in self._batches([reading for _, reading in readings]):
@@ -259,40 +240,7 @@ class Summarizer:
             for (number, reading), sentences in zip(batch, written):
                 yield number, self._finish(reading, request, sentences, seconds)
 
-    def _begin(self, cluster: Cluster, request: Request) -> _Reading:
-        """Read a cluster as far as its system needs it, up to the writing."""
-        start = time.perf_counter()
-        title = clean_text(cluster.title or "").strip()
-        check_length("title", title)
-        if not cluster.documents:
-            raise InputError("there are no documents to summarise; give at least one")
-        documents, left_out = choose_documents(cluster.documents, self.config.data)
-        readable = replace(cluster, title=title, documents=tuple(documents))
-        if not any(count_words(document.text) for document in documents):
-            raise InputError(nothing_to_read(left_out))
-        query = f"{title} {request.focus}".strip()
-        task, example, system = None, None, request.system
-        if system not in SYSTEMS:
-            from hiersum.data.example import build_example
-
-            assert self.model is not None
-            form = self.model.input_form(self.config)
-            example, read = build_example(readable, form, self.ranker, self.config, query=query)
-            scores = example.scores[-len(read) :]  # a title that is read comes before them
-            texts = [paragraph.text for paragraph in read]
-            if not self.model.can_read(example, texts, self.config.decoding):
-                example, system = None, next(iter(SYSTEMS))
-                name = cluster.id or title or "the documents"
-                logger.warning(_UNKNOWN_LETTERS, name, system)
-        if system in SYSTEMS:
-            task, scores = self._task(readable, query, request)
-            read = tuple(task.paragraphs[index] for index in task.ranking)
-        if request.focus and not request.finds_focus_in(paragraph.text for paragraph in read):
-            logger.warning(_NO_FOCUS, request.focus)
-        seconds = time.perf_counter() - start
-        return _Reading(readable, system, tuple(left_out), read, scores, task, example, seconds)
-
-    def _batches(self, readings: Sequence[_Reading]) -> list[list[int]]:
+    def _batches(self, readings: Sequence[Reading]) -> list[list[int]]:
         """Say which clusters are written together: of a network's, those of like length."""
         network = [n for n, reading in enumerate(readings) if reading.example is not None]
         examples = [reading.example for reading in readings if reading.example is not None]
@@ -302,7 +250,7 @@ class Summarizer:
 
     def _write(
         self,
-        readings: Sequence[_Reading],
+        readings: Sequence[Reading],
         request: Request,
         watch: Callable[[Progress], None],
     ) -> list[list[SummarySentence]]:
@@ -323,7 +271,7 @@ class Summarizer:
         watch(Progress("sourcing", 0, len(readings)))
         return [self._attribute(draft, reading) for draft, reading in zip(drafts, readings)]
 
-    def _attribute(self, draft: Draft, reading: _Reading) -> list[SummarySentence]:
+    def _attribute(self, draft: Draft, reading: Reading) -> list[SummarySentence]:
         """Name the sources of a network's sentences by their words and by what it looked at."""
         texts = PlacedTexts(reading.cluster.documents, self.config.data.max_paragraph_words)
         return attribute(
@@ -332,7 +280,7 @@ class Summarizer:
 
     def _finish(
         self,
-        reading: _Reading,
+        reading: Reading,
         request: Request,
         sentences: Sequence[SummarySentence],
         seconds: float,
@@ -363,19 +311,7 @@ class Summarizer:
             attention=attention,
         )
 
-    def _task(
-        self, cluster: Cluster, query: str, request: Request
-    ) -> tuple[Task, tuple[float, ...]]:
-        """Rank the paragraphs that an extractive system chooses from; also return their scores."""
-        paragraphs = read_paragraphs(
-            cluster.documents, self.config.data, keep_all=cluster.graph is not None
-        )
-        scores = self.ranker.scores(query, paragraphs)
-        ranking = best_first(scores)[: self.config.ranker.max_paragraphs]
-        task = Task(cluster.title, request.focus, paragraphs, ranking, request.max_words)
-        return task, tuple(scores[index] for index in ranking)
-
-    def _extract(self, reading: _Reading) -> list[SummarySentence]:
+    def _extract(self, reading: Reading) -> list[SummarySentence]:
         """Choose sentences, and name those sources that have them."""
         assert reading.task is not None
         sentences = SYSTEMS[reading.system](reading.task, self.config.extractive)

@@ -90,9 +90,9 @@ def test_a_network_writes_several_clusters_at_once(
     sizes = []
     write = AbstractiveSystem.write
 
-    def counting(self: AbstractiveSystem, examples: Any, *others: Any) -> Any:
+    def counting(self: AbstractiveSystem, examples: Any, *others: Any, **options: Any) -> Any:
         sizes.append(len(examples))
-        return write(self, examples, *others)
+        return write(self, examples, *others, **options)
 
     monkeypatch.setattr(AbstractiveSystem, "write", counting)
     summarizer = Summarizer.from_pretrained(model, config=CONFIG)

@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from support import EXAMPLES, bridge_texts, small_vocabulary
@@ -467,3 +468,23 @@ def test_a_paragraph_without_tokens_has_no_attention(tmp_path: Path) -> None:
     for head in system.paragraph_attention(example)[0]:
         assert [sum(row) for row in head] == pytest.approx([1, 0, 1])
         assert [row[1] for row in head] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if "tdmca" not in kind])
+def test_states_of_a_cluster_are_the_same_in_company(tmp_path: Path, kind: str) -> None:
+    """One for each source token, whoever else is in the batch."""
+    system = AbstractiveSystem.load(make_folder(kind, tmp_path))
+    examples = [
+        build_example(
+            Cluster("Harbour bridge", tuple(map(Document, texts))),
+            system.input_form(SHORT),
+            SimilarityRanker(),
+            SHORT,
+        )[0]
+        for texts in (bridge_texts(), bridge_texts()[:1])
+    ]
+    together = system.encode(examples)
+    for example, states in zip(examples, together):
+        assert states.shape == (sum(map(len, example.paragraph_ids)), SMALL["width"])
+        (alone,) = system.encode([example])
+        np.testing.assert_allclose(states, alone, atol=1e-5)

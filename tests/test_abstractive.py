@@ -224,9 +224,7 @@ def test_letters_that_a_model_does_not_know_are_not_written_about(
     assert [summary.system for summary in summaries] == ["lexrank", "ht"]
     assert [summary.model is None for summary in summaries] == [True, False]
     assert summaries[0].text == texts[0]
-    assert (
-        "0: the model does not know these letters, so sentences are chosen (lexrank)" in caplog.text
-    )
+    assert "0: the model knows too few of its letters, or no sentence to its end" in caplog.text
 
 
 def test_what_stands_behind_the_part_that_is_read_is_not_written(tmp_path: Path) -> None:

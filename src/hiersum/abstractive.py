@@ -53,15 +53,14 @@ class AbstractiveSystem:
         search: SearchConfig | None = None,
         *,
         device: str = "cpu",
-        with_chooser: bool = True,
     ) -> AbstractiveSystem:
         """Load a model folder, or a model from the hub.
 
         Args:
             name_or_dir: the folder, or `owner/name`.
-            search: whether to write with eight-bit weights or compiled layers.
+            search: whether to write with eight-bit weights or compiled layers, and whether
+                sentences are chosen: only then the folder's chooser is loaded, if it has one.
             device: where it computes.
-            with_chooser: also load what chooses sentences, if the folder has it.
 
         Raises:
             CheckpointError: the folder lacks something, or its parts do not fit together.
@@ -81,7 +80,7 @@ class AbstractiveSystem:
         prepared = prepare(network, search or SearchConfig())
         name = "bundled" if folder == FOLDER else str(name_or_dir)
         chooser = None
-        if with_chooser:
+        if search is not None and search.one_source:
             width, checksum = network.config.width, read_checksum(folder)
             chooser = Chooser.load(folder, width=width, weights_crc32=checksum)
         return cls(name, prepared, tokenizer, folder, chooser)
@@ -156,11 +155,12 @@ class AbstractiveSystem:
     ) -> list[Draft]:
         drafts = []
         for example, states, texts in zip(examples, self.encode(examples), sources):
-            sentences = read_sentences(example, texts, self.tokenizer)
+            sentences = read_sentences(example, texts, self.tokenizer, room=max_words)
             chosen = chooser.choose(
                 sentences, states, title=example.title, focus=focus, max_words=max_words
             )
-            drafts.append(Draft([sentence.text for sentence in chosen]))
+            places = [sentence.place for sentence in chosen]
+            drafts.append(Draft([sentence.text for sentence in chosen], places=places))
         return drafts
 
     def encode(self, examples: Sequence[Example]) -> list[NDArray[np.float32]]:

@@ -25,6 +25,8 @@ class Draft:
     trail: Trail | None = None
     """What it looked at meanwhile, over the paragraphs of its source, the title left out; None if
     the sentences were chosen."""
+    places: Sequence[tuple[int, int]] = ()
+    """Of sentences that were chosen: the document and paragraph each was taken from."""
 
     @property
     def attention(self) -> NDArray[np.float64] | None:

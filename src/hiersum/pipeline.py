@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from hiersum.attribution.checking import check_facts
-from hiersum.attribution.sources import attribute
+from hiersum.attribution.sources import attribute, own_source_first
 from hiersum.baselines import SYSTEMS, keep_exact_sources
 from hiersum.bundled import bundled_model, chosen_model, recommended_settings
 from hiersum.config import Config, load_config
@@ -272,11 +272,12 @@ class Summarizer:
         return [self._attribute(draft, reading) for draft, reading in zip(drafts, readings)]
 
     def _attribute(self, draft: Draft, reading: Reading) -> list[SummarySentence]:
-        """Name the sources of a network's sentences by their words and by what it looked at."""
+        """Name the sources of a network's sentences: by their words and by what it looked at."""
         texts = PlacedTexts(reading.cluster.documents, self.config.data.max_paragraph_words)
-        return attribute(
+        sentences = attribute(
             draft.sentences, reading.paragraphs, text_at=texts.at, attention=draft.attention
         )
+        return own_source_first(sentences, draft.places) if draft.places else sentences
 
     def _finish(
         self,

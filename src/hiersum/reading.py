@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # torch is loaded only with a model
 logger = logging.getLogger(__name__)
 
 _NO_FOCUS = "no document has a word of the focus %r, so it changes nothing"
-_UNKNOWN_LETTERS = "%s: the model does not know these letters, so sentences are chosen (%s)"
+_UNREADABLE = "%s: the model knows too few of its letters, or no sentence to its end; %s is used"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def read_cluster(
         texts = [paragraph.text for paragraph in read]
         if not model.can_read(example, texts, config.decoding):
             example, system = None, next(iter(SYSTEMS))
-            logger.warning(_UNKNOWN_LETTERS, cluster.id or title or "the documents", system)
+            logger.warning(_UNREADABLE, cluster.id or title or "the documents", system)
     if system in SYSTEMS:
         task, scores = _task(readable, query, request, config, ranker)
         read = tuple(task.paragraphs[index] for index in task.ranking)

@@ -67,9 +67,38 @@ def test_what_leans_comes_with_what_it_leans_on_or_not_at_all() -> None:
     assert 1 not in choose([-9.0, 9.0, 5.0, 4.0], max_words=14)
 
 
-def test_a_summary_begins_in_the_document_that_names_the_topic() -> None:
+def test_a_summary_begins_with_what_names_the_topic_and_follows_it() -> None:
+    assert choose([1.0, -9.0, 5.0, 5.0], title="", max_words=30) == [3, 2, 0]
     assert choose([1.0, -9.0, 5.0, 5.0], max_words=30) == [0, 3, 2]
-    assert choose([1.0, -9.0, 5.0, 5.0], title="Bread", max_words=30) == [3, 2, 0]
+    assert choose([1.0, -9.0, 5.0, 5.0], title="Corn", max_words=30) == [2, 3, 0]
+    assert choose([2.0, 2.0, 3.0, -9.0], max_words=30) == [0, 1, 2]
+
+
+def test_a_question_outweighs_everything() -> None:
+    """Also where a chooser has learned that salience counts for nothing, or for less."""
+    for salience in (0.1, 0.0, -0.1):
+        chooser = Chooser(np.array([1.0, 0, 0, 0]), salience)
+        (first, *_) = chooser.choose(
+            sentences(), states_for([9.0, 9.0, 9.0, 0.0]), title="", focus="bread", max_words=7
+        )
+        assert first.text.startswith("Bread")
+
+
+def test_what_is_said_twice_is_taken_once() -> None:
+    same = [ReadSentence("The mill burned down.", (n, 0), 0, range(2), 4, False) for n in range(3)]
+    chosen = Chooser(np.zeros(WIDTH), 1.0).choose(
+        same, states_for([0.0, 0.0]), title="", focus="", max_words=90
+    )
+    assert len(chosen) == 1
+
+
+def test_where_all_sentences_lean_they_are_taken_all_the_same() -> None:
+    texts = ["It was cold.", "They went home.", "There was snow."]
+    lean = [ReadSentence(t, (0, 0), n, range(2), 3, leans=True) for n, t in enumerate(texts)]
+    chosen = Chooser(np.zeros(WIDTH), 1.0).choose(
+        lean, states_for([0.0, 0.0]), title="", focus="", max_words=90
+    )
+    assert [sentence.text for sentence in chosen] == texts
 
 
 def test_a_cap_is_kept() -> None:
@@ -111,6 +140,7 @@ GOOD = {"format": 1, "weights_crc32": 7, "salience": 1.0, "states": [0.0] * WIDT
         (json.dumps({**GOOD, "states": "many"}), "is no chooser of format 1"),
         (json.dumps({**GOOD, "states": [None] * WIDTH}), "is no chooser of format 1"),
         (json.dumps({**GOOD, "salience": float("nan")}), "is no chooser of format 1"),
+        (json.dumps({**GOOD, "salience": 10**400}), "is no chooser of format 1"),
         (json.dumps({**GOOD, "states": [0.0]}), "was made for other weights"),
         (json.dumps({**GOOD, "weights_crc32": 8}), "was made for other weights"),
     ],

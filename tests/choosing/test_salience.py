@@ -9,7 +9,7 @@ import pytest
 from networkx import DiGraph
 from networkx import pagerank as pagerank_of_networkx
 
-from hiersum.choosing.salience import measure_salience
+from hiersum.choosing.salience import measure_answers, measure_salience
 from hiersum.text.tfidf import TfidfSpace, cosines
 
 SENTENCES = [
@@ -22,8 +22,8 @@ SENTENCES = [
 PARAGRAPHS = [0, 1, 1, 2, 3]
 
 
-def salience(title: str = "", focus: str = "", sentences: list[str] = SENTENCES) -> np.ndarray:
-    return measure_salience(sentences, PARAGRAPHS[: len(sentences)], title, focus)[0]
+def salience(title: str = "", sentences: list[str] = SENTENCES) -> np.ndarray:
+    return measure_salience(sentences, PARAGRAPHS[: len(sentences)], title)[0]
 
 
 def test_it_is_what_it_says_it_is() -> None:
@@ -50,21 +50,32 @@ def test_what_stands_alone_is_least_salient() -> None:
     assert salience().argmin() == 3, "also if there is no title"
 
 
-def test_the_title_and_the_question_steer() -> None:
+def test_the_title_steers() -> None:
     assert salience("Harbour bridge").argmax() in (0, 1)
     assert salience("Cracks in the cables").argmax() == 2
-    assert salience("Harbour bridge", "When does the ferry stop?").argmax() == 4
-    assert salience("Harbour bridge", "gulls").argmax() == 3
 
 
-def test_a_question_of_other_words_changes_nothing() -> None:
-    np.testing.assert_array_equal(salience("Bridge", "volcanoes"), salience("Bridge"))
+def test_what_has_the_words_of_a_question_answers_it() -> None:
+    assert measure_answers(SENTENCES, "When does the ferry stop?").argmax() == 4
+    assert measure_answers(SENTENCES, "gulls").argmax() == 3
+
+
+@pytest.mark.parametrize("focus", ["", "volcanoes", "What about volcanoes?"])
+def test_a_question_of_other_words_changes_nothing(focus: str) -> None:
+    sentences = [*SENTENCES, "What about it, said the mayor."]
+    np.testing.assert_array_equal(measure_answers(sentences, focus), np.zeros(6))
+
+
+def test_words_that_only_ask_are_no_answer() -> None:
+    sentences = [*SENTENCES, "What did the mayor say?", "Who was it?"]
+    assert measure_answers(sentences, "What did it cost?").argmax() == 1
+    assert measure_answers(sentences, "who?").argmax() == 6, "unless there are no others"
 
 
 def test_saying_what_something_is_counts() -> None:
     plain = ["The bridge carries a road over water.", "The town keeps the bridge."]
     defining = ["The bridge is a road over water.", "The town keeps the bridge."]
-    gain = salience("", "", defining) - salience("", "", plain)
+    gain = salience("", defining) - salience("", plain)
     assert gain[0] > 0.3 > abs(gain[1])
 
 
@@ -72,4 +83,5 @@ def test_saying_what_something_is_counts() -> None:
     "sentences", [["One."], ["Same words.", "Same words."], ["的 是", "了 在"]]
 )
 def test_odd_clusters_have_finite_salience(sentences: list[str]) -> None:
-    assert np.isfinite(salience("的 title", "a", sentences)).all()
+    assert np.isfinite(salience("的 title", sentences)).all()
+    assert np.isfinite(measure_answers(sentences, "的")).all()

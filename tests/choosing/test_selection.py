@@ -47,7 +47,8 @@ def test_what_is_like_one_that_was_taken_is_left_out() -> None:
 
 def test_what_leans_on_a_sentence_is_taken_only_after_it() -> None:
     assert choose([2.0, 1.0], needs={1: 0}) == [0, 1]
-    assert choose([1.0, 2.0], needs={1: 0}) == [0]
+    assert choose([1.0, 2.0], needs={1: 0}) == [0, 1], "also if it is the better one"
+    assert choose([1.0, 3.0, 2.0], needs={1: 0}, max_words=20) == [2, 0]
     assert choose([1.0, 2.0], needs={1: -1}) == [0]
 
 

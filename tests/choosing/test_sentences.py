@@ -73,3 +73,27 @@ def test_a_sentence_that_is_spelled_otherwise_has_all_tokens_of_its_paragraph() 
     first, *_ = read_sentences(example, changed, tokenizer)
     begin = len(example.paragraph_ids[0])  # the title
     assert first.tokens == range(begin, begin + len(example.paragraph_ids[1]))
+
+
+def test_a_title_before_every_paragraph_is_no_sentence_of_it() -> None:
+    text = "The harbour bridge was closed. It has two towers."
+    same = Cluster("The harbour bridge was closed.", (Document(text),))
+    example, texts, tokenizer = read("t5", same)
+    first, *_ = read_sentences(example, texts, tokenizer, room=90)
+    assert first.tokens.start == len(tokenizer.encode(f"{same.title}:"))
+
+
+def test_short_texts_are_there_whole_if_they_have_room() -> None:
+    text = (
+        "The bridge is shut. Work began. It was cold. Two cracks were found by all the engineers."
+    )
+    cluster = Cluster("Harbour", (Document(text),))
+    found = read("paper", cluster)
+    assert len(read_sentences(*found, room=90)) == 4
+    assert len(read_sentences(*found, room=9)) == 1
+
+
+def test_line_breaks_are_no_part_of_a_sentence() -> None:
+    cluster = Cluster("Harbour", (Document.from_paragraphs([FIRST.replace(" was", "\n was")]),))
+    first, *_ = read_sentences(*read("paper", cluster))
+    assert first.text == "The harbour bridge was closed for eleven months."

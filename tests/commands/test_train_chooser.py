@@ -10,10 +10,10 @@ from made_up import made_up_articles, write_lines
 from support import EXAMPLES, bridge_texts, small_vocabulary
 from typer.testing import CliRunner
 
-from hiersum import Summarizer, load_config
+from hiersum import Cluster, Summarizer, load_config
 from hiersum.choosing.chooser import CHOOSER
 from hiersum.cli.app import app
-from hiersum.commands.train_chooser import train_chooser_on
+from hiersum.commands.train_chooser import _spread, train_chooser_on
 from hiersum.config import Config, ModelConfig
 from hiersum.errors import CheckpointError, ConfigError, DataError
 from hiersum.model.checkpoint import save_pretrained
@@ -70,6 +70,48 @@ def test_a_model_with_a_chooser_takes_whole_sentences_and_names_them(
     assert of_texts <= written
     assert summary.system == "ht"
     assert not [s for s in summary.sentences if s.unsupported]
+
+
+def test_the_focus_reaches_the_chooser(model: Path, corpus: Path) -> None:
+    train_chooser_on([corpus], ONE_SOURCE, model=model)
+    summarizer = Summarizer.from_pretrained(model, config=ONE_SOURCE)
+    for focus, answer in (("ferry workers", "ferries"), ("the cost of the repair", "cost")):
+        summary = summarizer.summarize([EXAMPLES / "harbour-bridge"], focus=focus, max_words=40)
+        assert answer in summary.text
+
+
+def test_each_sentence_names_the_place_it_was_taken_from(model: Path, corpus: Path) -> None:
+    """Also where more documents have it than are named."""
+    train_chooser_on([corpus], ONE_SOURCE, model=model)
+    summarizer = Summarizer.from_pretrained(model, config=ONE_SOURCE)
+    same = "The harbour bridge was closed for eleven months after cracks were found."
+    texts = [f"{same} Witness number {n} saw {n} boats on that day." for n in range(6)]
+    summary = summarizer.summarize(texts, title="Harbour bridge", max_words=30)
+    for sentence in summary.sentences:
+        first = sentence.sources[0]
+        assert first.score == 1.0
+        assert sentence.text in texts[first.document]
+
+
+def test_a_chooser_is_loaded_only_to_choose(model: Path) -> None:
+    (model / CHOOSER).write_text("{")
+    Summarizer.from_pretrained(model, config=Config())
+    with pytest.raises(CheckpointError, match=r"chooser\.json: cannot be read"):
+        Summarizer.from_pretrained(model, config=ONE_SOURCE)
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(3, [3, 6, 9]), (7, [1, 2, 4, 5, 7, 8, 9])])
+def test_a_limit_takes_clusters_evenly_from_all(limit: int, expected: list[int]) -> None:
+    clusters = [Cluster(str(n), ()) for n in range(10)]
+    assert [int(one.title) for one in _spread(clusters, limit, 10)] == expected
+    assert [int(one.title) for one in _spread(clusters, limit, None)] == list(range(limit))
+    assert len(list(_spread(clusters, 0, 10))) == len(list(_spread(clusters, 11, 10))) == 10
+
+
+def test_a_cluster_without_words_is_passed_over(model: Path, corpus: Path) -> None:
+    line = '{"title": "A", "documents": ["***** ----- !!!!"], "summary": "Another."}\n'
+    corpus.write_text(line + corpus.read_text())
+    assert train_chooser_on([corpus], ONE_SOURCE, model=model).num_clusters == 17
 
 
 def test_learning_twice_learns_the_same_and_more_teaches_otherwise(
@@ -130,5 +172,5 @@ def test_clusters_that_teach_nothing_leave_the_folder_as_it_was(
 
 
 def test_a_folder_that_is_none_is_said(tmp_path: Path, corpus: Path) -> None:
-    with pytest.raises(CheckpointError, match="no such folder"):
+    with pytest.raises(CheckpointError, match="not a model folder"):
         train_chooser_on([corpus], Config(), model=tmp_path / "none")

@@ -74,6 +74,24 @@ def test_a_number_that_never_changes_weighs_nothing() -> None:
     assert fit.chooser().states[3] == 0
 
 
+def test_states_that_are_no_numbers_are_refused() -> None:
+    sentences, states, target = make_cluster(np.random.default_rng(3))
+    states[2, 1] = np.nan
+    fit = ChooserFit(WIDTH)
+    fit.add(sentences, states, "Mill", target)
+    with pytest.raises(DataError, match="states are no finite numbers"):
+        fit.chooser()
+
+
+def test_targets_in_other_letters_are_refused() -> None:
+    """Overlap is counted as ROUGE does, in words of a to z."""
+    sentences, states, _ = make_cluster(np.random.default_rng(3))
+    fit = ChooserFit(WIDTH)
+    fit.add(sentences, states, "Mill", "这座桥关闭了。")
+    with pytest.raises(DataError, match="no target tells sentences apart"):
+        fit.chooser()
+
+
 def test_nothing_to_learn_from_is_said() -> None:
     fit = ChooserFit(WIDTH)
     sentences, states, target = make_cluster(np.random.default_rng(3))

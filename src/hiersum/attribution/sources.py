@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +57,17 @@ def attribute(
         )
         attributed.append(SummarySentence(sentence, sources))
     return attributed
+
+
+def own_source_first(
+    sentences: Sequence[SummarySentence], places: Sequence[tuple[int, int]]
+) -> list[SummarySentence]:
+    """Put the document and paragraph that each sentence was taken from before what words tell."""
+    taken = []
+    for sentence, place in zip(sentences, places, strict=True):
+        others = [one for one in sentence.sources if (one.document, one.paragraph) != place]
+        taken.append(replace(sentence, sources=(Source(*place, 1.0), *others)))
+    return taken
 
 
 def _named(scores: Mapping[int, float]) -> list[int]:

@@ -3,14 +3,13 @@
     score = w . (s - mean of s over the cluster) + a (salience - its mean)
 
 s is the mean of the last encoder states of a sentence's tokens. w and a are learned in one pass over
-clusters (`training/chooser.py`) and stand in the model folder's `chooser.json`.
+clusters (`training/chooser.py`) and stand in the model folder's `chooser.json`. Where somebody asked a
+question, what answers it comes before all else.
 """
 
 from __future__ import annotations
 
 import json
-import math
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +18,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiersum.choosing.salience import Floats, measure_salience
+from hiersum.choosing.salience import Floats, measure_answers, measure_salience
 from hiersum.choosing.selection import select
 from hiersum.choosing.sentences import ReadSentence
+from hiersum.data.files import write_atomically
 from hiersum.errors import CheckpointError
 from hiersum.text.quotable import find_openings
 
 CHOOSER = "chooser.json"
 FORMAT = 1
 _REDUNDANCY = 0.5
+_ANSWER_WEIGHT = 3.0
+"""In deviations of the score, for a sentence e times as like the question as another."""
+_MAX_WEIGHT = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +61,11 @@ class Chooser:
         """
         if not sentences:
             return []
-        features, similarities = sentence_features(sentences, states, title, focus)
+        features, similarities = sentence_features(sentences, states, title)
         scores: Floats = features @ np.array([*self.states, self.salience])
+        if focus:
+            answers = measure_answers([sentence.text for sentence in sentences], focus)
+            scores = scores / (scores.std() or 1) + _ANSWER_WEIGHT * answers
         chosen = select(
             scores,
             similarities,
@@ -67,7 +73,7 @@ class Chooser:
             _needs(sentences),
             max_words=max_words,
             redundancy=_REDUNDANCY,
-            worth=0.0,  # the mean of the cluster
+            worth=float(scores.mean()),
         )
         return [sentences[index] for index in _in_order(sentences, chosen, title)]
 
@@ -85,9 +91,8 @@ class Chooser:
             "states": [round(weight, 7) for weight in self.states.tolist()],
         }
         path = folder / CHOOSER
-        temporary = path.with_name(f"{path.name}.tmp")
-        temporary.write_text(json.dumps(record) + "\n")
-        os.replace(temporary, path)
+        with write_atomically(path) as file:
+            file.write(f"{json.dumps(record, allow_nan=False)}\n".encode())
         return path
 
     @classmethod
@@ -115,23 +120,26 @@ class Chooser:
 
 
 def sentence_features(
-    sentences: Sequence[ReadSentence], states: NDArray[np.float32], title: str, focus: str = ""
+    sentences: Sequence[ReadSentence], states: NDArray[np.float32], title: str
 ) -> tuple[Floats, Floats]:
     """Return what a chooser weighs of each sentence, less the mean, and cosines of each with each."""
     salience, similarities = measure_salience(
         [sentence.text for sentence in sentences],
         [sentence.place for sentence in sentences],
         title,
-        focus,
     )
+    _, same = np.unique([sentence.text for sentence in sentences], return_inverse=True)
+    similarities[same[:, None] == same] = 1  # also where all say the same, so that no word tells
     means = [states[one.tokens.start : one.tokens.stop].mean(axis=0) for one in sentences]
     features: Floats = np.column_stack([np.stack(means).astype(np.float64), salience])
     return features - features.mean(axis=0), similarities
 
 
 def _needs(sentences: Sequence[ReadSentence]) -> list[int | None]:
-    """Return which sentence each leans on; -1 if that one cannot be chosen."""
+    """Return which sentence each leans on; -1 if that one cannot be chosen, but others can be."""
     before = (None, *sentences[:-1])
+    if all(sentence.leans for sentence in sentences):
+        return [None] * len(sentences)
     return [
         None if not one.leans else number - 1 if other and one.follows(other) else -1
         for number, (one, other) in enumerate(zip(sentences, before))
@@ -139,16 +147,20 @@ def _needs(sentences: Sequence[ReadSentence]) -> list[int | None]:
 
 
 def _in_order(sentences: Sequence[ReadSentence], chosen: Sequence[int], title: str) -> list[int]:
-    """Begin with the document of the best that names the topic; then go on, best document first."""
+    """Begin with the best that names the topic and what follows it; then document by document."""
     openings = find_openings([sentence.text for sentence in sentences], title)
-    first = next((index for index in chosen if index in openings), chosen[0])
+    able = (index for index in chosen if index in openings and not sentences[index].leans)
+    first = next(able, None)
     ranks: dict[int, int] = {}
-    for index in (first, *chosen):
+    for index in chosen if first is None else (first, *chosen):
         ranks.setdefault(sentences[index].place[0], len(ranks))
 
-    def key(index: int) -> tuple[int, tuple[int, int], int]:
-        sentence = sentences[index]
-        return ranks[sentence.place[0]], sentence.place, sentence.number
+    def key(index: int) -> tuple[bool, int, tuple[int, int], int]:
+        one = sentences[index]
+        is_later = True
+        if first is not None and one.place == sentences[first].place:
+            is_later = one.number < sentences[first].number
+        return is_later, ranks[one.place[0]], one.place, one.number
 
     return sorted(chosen, key=key)
 
@@ -161,6 +173,6 @@ def _is_sound(record: Any) -> bool:
     if not isinstance(states, list) or "weights_crc32" not in record:
         return False
     return all(
-        isinstance(number, int | float) and math.isfinite(number)
+        isinstance(number, int | float) and abs(number) <= _MAX_WEIGHT
         for number in (record.get("salience"), *states)
     )

@@ -3,10 +3,9 @@
     log of its LexRank, where the walk restarts at sentences like the title
   + log of how common its content words are: the mean share of paragraphs that have them
   + a bonus where it says what something is
-  + much, where it is like the question that somebody asked
 
-The first three were kept because they chose better sentences of clusters that nothing was fitted to
-(EXPERIMENTS.md).
+Each was kept because it chose better sentences of clusters that nothing was fitted to (EXPERIMENTS.md).
+What answers a question that somebody asked is measured apart.
 """
 
 from __future__ import annotations
@@ -20,14 +19,12 @@ from numpy.typing import NDArray
 
 from hiersum.graphs.pagerank import pagerank
 from hiersum.text.tfidf import TfidfSpace, cosines
-from hiersum.text.words import content_stems
+from hiersum.text.words import content_stems, query_words
 
 Floats = NDArray[np.float64]
 
 _DAMPING = 0.85
-_FOCUS_WEIGHT = 3.0
-"""A question steers more than all the rest."""
-_LEAST_RANK, _LEAST_SHARE, _LEAST_FOCUS = 1e-3, 1e-2, 5e-2
+_LEAST_RANK, _LEAST_SHARE, _LEAST_ANSWER = 1e-3, 1e-2, 5e-2
 """So that a sentence like no other is unlikely, and not impossible."""
 _DEFINES = re.compile(r"\b(?:is|was|are|were) (?:an?|the|one)\b")
 _DEFINING_CHARACTERS = 80
@@ -35,7 +32,7 @@ _DEFINITION = 0.5
 
 
 def measure_salience(
-    sentences: Sequence[str], paragraphs: Sequence[Hashable], title: str, focus: str = ""
+    sentences: Sequence[str], paragraphs: Sequence[Hashable], title: str
 ) -> tuple[Floats, Floats]:
     """Return how salient sentences are, and the cosine of each with each.
 
@@ -43,11 +40,10 @@ def measure_salience(
         sentences: of one cluster.
         paragraphs: which paragraph each stands in.
         title: what the cluster is about; may be empty.
-        focus: a question or aspect; may be empty.
     """
     space = TfidfSpace(sentences, stem=True)
     similarities = cosines(space.vectors, space.vectors)
-    to_title, to_focus = cosines(space.vectors_of([title, focus]), space.vectors)
+    (to_title,) = cosines(space.vectors_of([title]), space.vectors)
     ranks = pagerank(similarities, damping=_DAMPING, prior=to_title)
     defines = [bool(_DEFINES.search(sentence[:_DEFINING_CHARACTERS])) for sentence in sentences]
     salience: Floats = (
@@ -55,9 +51,20 @@ def measure_salience(
         + np.log(_commonness(sentences, paragraphs) + _LEAST_SHARE)
         + _DEFINITION * np.array(defines)
     )
-    if to_focus.any():
-        salience += _FOCUS_WEIGHT * np.log(to_focus / to_focus.max() + _LEAST_FOCUS)
     return salience, similarities
+
+
+def measure_answers(sentences: Sequence[str], focus: str) -> Floats:
+    """Return how much each sentence is like a question or aspect: the log of a share of the closest.
+
+    All are 0 if none has a word of it; "what" and "did" are no such words.
+    """
+    space = TfidfSpace(sentences, stem=True)
+    (closeness,) = cosines(space.vectors_of([" ".join(query_words(focus))]), space.vectors)
+    if not closeness.any():
+        return np.zeros(len(sentences))
+    answers: Floats = np.log(closeness / closeness.max() + _LEAST_ANSWER)
+    return answers
 
 
 def _commonness(sentences: Sequence[str], paragraphs: Sequence[Hashable]) -> Floats:

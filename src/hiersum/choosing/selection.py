@@ -34,18 +34,20 @@ def select(
     Returns:
         Their numbers, best first.
     """
-    order = np.argsort(-scores, kind="stable").tolist()
+    sizes = np.array(lengths)
+    is_free = np.array([need is None for need in needs])
     chosen: list[int] = []
     closest = np.zeros(len(scores))
     room = max_words
-    for index in order:
-        if scores[index] < worth and room < max_words / 2:
-            break
-        if lengths[index] > room or closest[index] > redundancy:
-            continue
-        if needs[index] is not None and needs[index] not in chosen:
-            continue
-        chosen.append(index)
-        closest = np.maximum(closest, similarities[index])
-        room -= lengths[index]
-    return chosen or order[:1]
+    while True:
+        is_able = is_free & (sizes <= room) & (closest <= redundancy)
+        is_able[chosen] = False
+        if room < max_words / 2:
+            is_able &= scores >= worth
+        if not is_able.any():
+            return chosen or [int(scores.argmax())]
+        best = int(np.where(is_able, scores, -np.inf).argmax())
+        chosen.append(best)
+        is_free |= np.array([need == best for need in needs])
+        closest = np.maximum(closest, similarities[best])
+        room -= lengths[best]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hiersum.data.read_part import read_part
+from hiersum.data.read_part import num_shared, read_part, title_pieces
 from hiersum.text.quotable import is_quotable
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.tokenizer import Tokenizer
@@ -37,33 +37,37 @@ class ReadSentence:
 
 
 def read_sentences(
-    example: Example, paragraphs: Sequence[str], tokenizer: Tokenizer
+    example: Example, paragraphs: Sequence[str], tokenizer: Tokenizer, *, room: int = 0
 ) -> list[ReadSentence]:
-    """Return the sentences that a summary can be made of, as they stand; all if none is fit for it.
+    """Return the sentences that a summary can be made of, as they stand.
 
     Args:
         example: what was read.
         paragraphs: its paragraphs as text, the title left out.
         tokenizer: what they were read with.
+        room: words of the summary; if all sentences have room, or none is fit, all are returned.
     """
     titles = int(example.documents[:1] == (TITLE_PLACE,))
     start = sum(map(len, example.paragraph_ids[:titles]))
     places = [*zip(example.documents, example.positions)][titles:]
+    begin = title_pieces(example, tokenizer)
     read = read_part(example, tokenizer, paragraphs)
     found = []
     for place, text, ids in zip(places, read, example.paragraph_ids[titles:]):
-        texts = split_sentences(text)
-        here = 0
+        texts = [" ".join(sentence.split()) for sentence in split_sentences(text)]
+        here = num_shared(begin, ids)
         for number, (sentence, own) in enumerate(zip(texts, tokenizer.encode_many(texts))):
-            tokens = range(len(ids))  # of one that is spelled otherwise: all
-            if (begin := _find(own, ids, here)) is not None:
-                here = begin + len(own)
-                tokens = range(begin, here)
+            tokens = range(here, len(ids))  # of one that is spelled otherwise: all that is left
+            if (first := _find(own, ids, here)) is not None:
+                here = first + len(own)
+                tokens = range(first, here)
             if tokens and (num_words := count_words(sentence)):
                 tokens = range(start + tokens.start, start + tokens.stop)
                 leans = leans_on_another(split_words(sentence))
                 found.append(ReadSentence(sentence, place, number, tokens, num_words, leans))
         start += len(ids)
+    if sum(sentence.num_words for sentence in found) <= room:
+        return found
     fit = [sentence for sentence in found if _is_fit(sentence, example.title)]
     return fit or found
 

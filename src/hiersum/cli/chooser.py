@@ -17,7 +17,7 @@ def train_chooser(
         Path, typer.Option("--model", help="The model folder; chooser.json goes there.")
     ],
     limit: Annotated[
-        int, typer.Option(min=0, help="Clusters to learn from at most, spread over all; 0 for all.")
+        int, typer.Option(min=0, help="Clusters to learn from at most, evenly from all; 0 for all.")
     ] = 3_000,
     corpus: CorpusOption = "auto",
     skip_bad: SkipBadOption = False,

@@ -47,7 +47,8 @@ def summarize(
         str | None, typer.Option(help="A model folder, or owner/name on the hub.")
     ] = None,
     max_words: Annotated[
-        int | None, typer.Option(help="Cap on the summary's words.  [default: 120]")
+        int | None,
+        typer.Option(help="Cap on the summary's words.  [default: 90, without a model 120]"),
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Leave out sentences that no source supports.")

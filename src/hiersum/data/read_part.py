@@ -22,10 +22,8 @@ def read_part(
             left out, and the others are as they were. There may be none.
     """
     has_title = example.documents[:1] == (TITLE_PLACE,)
-    begin: Sequence[int] = ()
-    if tokenizer.title_in_every_paragraph and example.title:
-        begin = tokenizer.encode(f"{example.title}:")
-    read = [ids[_shared(begin, ids) :] for ids in example.paragraph_ids[has_title:]]
+    begin = title_pieces(example, tokenizer)
+    read = [ids[num_shared(begin, ids) :] for ids in example.paragraph_ids[has_title:]]
     texts = [tokenizer.decode(ids) for ids in read]
     if paragraphs is None:
         return texts
@@ -36,7 +34,14 @@ def read_part(
     ]
 
 
-def _shared(begin: Sequence[int], ids: Sequence[int]) -> int:
+def title_pieces(example: Example, tokenizer: Tokenizer) -> list[int]:
+    """Return what every paragraph begins with, where it is the title, as far as there was room."""
+    if tokenizer.title_in_every_paragraph and example.title:
+        return tokenizer.encode(f"{example.title}:")
+    return []
+
+
+def num_shared(begin: Sequence[int], ids: Sequence[int]) -> int:
     """Return how many pieces of a beginning stand there; it may have been cut."""
     return next(
         (n for n, (a, b) in enumerate(zip(begin, ids)) if a != b), min(len(begin), len(ids))

@@ -91,6 +91,12 @@ def content_stems(text: str) -> list[str]:
     return [stem_word(word) for word in split_words(text) if word not in FUNCTION_WORDS]
 
 
+def query_words(text: str) -> list[str]:
+    """Return the words that a question is about: its content words, or all if it has no other."""
+    words = split_words(text)
+    return [word for word in words if word not in FUNCTION_WORDS] or words
+
+
 def stem_word(word: str) -> str:
     """Return the stem of a word in small letters: of its own form, if it is a possessive."""
     if word.endswith(_POSSESSIVE):

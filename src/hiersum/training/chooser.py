@@ -57,6 +57,12 @@ class ChooserFit:
         """
         if not self.num_sentences:
             raise DataError("no cluster has two sentences that were read; give others")
+        if not np.isfinite(self._squares).all():
+            raise DataError("the network's states are no finite numbers; its weights are damaged")
+        if not self._products.any():
+            raise DataError(
+                "no target tells sentences apart: words of a to z and digits are compared"
+            )
         deviations = np.sqrt(np.diag(self._squares) / self.num_sentences)
         scales = 1 / np.maximum(deviations, _LEAST_DEVIATION)
         squares = self._squares * scales * scales[:, None]

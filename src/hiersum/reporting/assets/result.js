@@ -42,11 +42,11 @@ export class Result {
   /** Are all sentences the sources' own, rather than written by a model? */
   get isExtractive() {
     if (EXTRACTIVE.includes(this.line.system)) return true;
-    return this.sentences.every(({ text, sources }) => {
-      const wanted = wordsOf(text).join(" ");
+    const isTaken = ({ text, sources }) => {
       const cited = sources.map((of) => this.paragraphs.get(keyOf(of.document, of.paragraph))?.text ?? "");
-      return cited.some((source) => wordsOf(source).join(" ").includes(wanted));
-    });
+      return cited.some((source) => allWordsOf(source).includes(allWordsOf(text)));
+    };
+    return this.sentences.length > 0 && this.sentences.every(isTaken);
   }
 
   /** "gazette.txt, paragraph 2": paragraphs are counted from 1 where people read. */
@@ -125,6 +125,12 @@ function splitSentences(text) {
 
 function wordsOf(text) {
   return text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
+}
+
+/** All words of a text in a row, so that one row can be looked for within another. */
+function allWordsOf(text) {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return ` ${words.join(" ")} `;
 }
 
 /** Cut a source into parts and say which of them holds most of a sentence's words. */

@@ -60,11 +60,13 @@ def test_features_are_means_of_states_and_salience_less_those_of_the_cluster() -
 
 def test_the_states_decide_and_what_is_below_the_mean_fills_no_second_half() -> None:
     assert choose([5.0, 4.0, -9.0, -9.0], max_words=26) == [0, 1]
-    assert choose([-9.0, -9.0, 5.0, 5.0], max_words=26) == [3, 2], "in the order of their document"
+    assert choose([-9.0, -9.0, 5.0, 5.0], title="", max_words=26) == [3, 2], (
+        "in the order of their document"
+    )
 
 
 def test_what_leans_comes_with_what_it_leans_on_or_not_at_all() -> None:
-    assert 1 not in choose([-9.0, 9.0, 5.0, 4.0], max_words=14)
+    assert 1 not in choose([-9.0, 9.0, 5.0, 4.0], title="", max_words=14)
 
 
 def test_a_summary_begins_with_what_names_the_topic_and_follows_it() -> None:
@@ -85,11 +87,29 @@ def test_a_question_outweighs_everything() -> None:
 
 
 def test_what_is_said_twice_is_taken_once() -> None:
-    same = [ReadSentence("The mill burned down.", (n, 0), 0, range(2), 4, False) for n in range(3)]
+    same = [ReadSentence("Mills burn.", (n, 0), 0, range(2), 2, False) for n in range(3)]
     chosen = Chooser(np.zeros(WIDTH), 1.0).choose(
         same, states_for([0.0, 0.0]), title="", focus="", max_words=90
     )
     assert len(chosen) == 1
+
+
+def test_no_three_words_are_said_twice() -> None:
+    texts = [
+        "The old mill stands on the river bank.",
+        "People like the old mill.",
+        "A wheel turns, and a wheel turns, day by day.",
+        "Corn comes by boat.",
+    ]
+    some = [ReadSentence(t, (n, 0), 0, range(2), 8, leans=False) for n, t in enumerate(texts)]
+    chosen = Chooser(np.zeros(WIDTH), 1.0).choose(
+        some, states_for([0.0, 0.0]), title="mill", focus="", max_words=90
+    )
+    assert {sentence.text for sentence in chosen} in ({texts[0], texts[3]}, {texts[1], texts[3]})
+    only = Chooser(np.zeros(WIDTH), 1.0).choose(
+        some[2:3], states_for([0.0, 0.0]), title="", focus="", max_words=90
+    )
+    assert len(only) == 1, "unless there is nothing else"
 
 
 def test_where_all_sentences_lean_they_are_taken_all_the_same() -> None:

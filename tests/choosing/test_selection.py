@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ def choose(
     alike: tuple[tuple[int, int], ...] = (),
     max_words: int = 100,
     worth: float = -np.inf,
+    **options: Any,
 ) -> list[int]:
     similarities = np.eye(len(scores))
     for one, other in alike:
@@ -30,6 +32,7 @@ def choose(
         max_words=max_words,
         redundancy=0.5,
         worth=worth,
+        **options,
     )
 
 
@@ -54,6 +57,25 @@ def test_what_leans_on_a_sentence_is_taken_only_after_it() -> None:
 
 def test_the_second_half_of_the_room_is_for_what_is_worth_it() -> None:
     assert choose([3.0, -1.0, -2.0], max_words=30, worth=0.0) == [0, 1]
+
+
+def test_an_opening_is_taken_first_if_there_is_room_for_it() -> None:
+    assert choose([3.0, 2.0, 1.0], openings={1, 2}) == [1, 0, 2]
+    assert choose([3.0, 2.0, 1.0], openings={1}, lengths=[10, 200, 10]) == [0, 2]
+    assert choose([3.0, 2.0], openings={1}, needs={1: 0}) == [0, 1]
+
+
+def test_what_goes_on_where_another_ends_is_preferred() -> None:
+    following = [1, None, None]
+    assert choose([3.0, 1.0, 1.5], following=following, max_words=20) == [0, 2]
+    assert choose([3.0, 1.0, 1.5], following=following, cohesion=1.0, max_words=20) == [0, 1]
+
+
+def test_the_scores_that_were_given_stay_as_they_are() -> None:
+    scores = np.array([3.0, 1.0])
+    nothing: dict[str, Any] = {"max_words": 90, "redundancy": 1.0, "worth": 0.0}
+    select(scores, np.eye(2), [1, 1], [None, None], following=[1, None], cohesion=5, **nothing)
+    assert scores.tolist() == [3.0, 1.0]
 
 
 @pytest.mark.parametrize("max_words", [1, 9])

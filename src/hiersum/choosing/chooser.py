@@ -10,8 +10,9 @@ question, what answers it comes before all else.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,15 @@ from hiersum.choosing.sentences import ReadSentence
 from hiersum.data.files import write_atomically
 from hiersum.errors import CheckpointError
 from hiersum.text.quotable import find_openings
+from hiersum.text.words import split_words
 
 CHOOSER = "chooser.json"
 FORMAT = 1
 _REDUNDANCY = 0.5
 _ANSWER_WEIGHT = 3.0
 """In deviations of the score, for a sentence e times as like the question as another."""
+_COHESION = 1.0
+"""In deviations of the score, for going on where a sentence that was taken ends."""
 _MAX_WEIGHT = 1e9
 
 
@@ -62,20 +66,30 @@ class Chooser:
         if not sentences:
             return []
         features, similarities = sentence_features(sentences, states, title)
+        repeats = _repeats(sentences)
+        similarities[repeats] = 1
         scores: Floats = features @ np.array([*self.states, self.salience])
+        scores /= scores.std() or 1
+        texts = [sentence.text for sentence in sentences]
+        openings = find_openings(texts, title)
         if focus:
-            answers = measure_answers([sentence.text for sentence in sentences], focus)
-            scores = scores / (scores.std() or 1) + _ANSWER_WEIGHT * answers
+            scores += _ANSWER_WEIGHT * measure_answers(texts, focus)
+            openings = set()  # an answer may be about something else than the title
+        pairs = pairwise(enumerate(sentences))
+        following = [m if two.follows(one) else None for (_, one), (m, two) in pairs]
         chosen = select(
             scores,
             similarities,
             [sentence.num_words for sentence in sentences],
-            _needs(sentences),
+            _needs(sentences, repeats.diagonal()),
             max_words=max_words,
             redundancy=_REDUNDANCY,
             worth=float(scores.mean()),
+            openings=openings,
+            following=[*following, None],
+            cohesion=_COHESION,
         )
-        return [sentences[index] for index in _in_order(sentences, chosen, title)]
+        return [sentences[index] for index in _in_order(sentences, chosen, openings)]
 
     def save(self, folder: Path, *, weights_crc32: int | None) -> Path:
         """Write the file of a model folder.
@@ -128,27 +142,41 @@ def sentence_features(
         [sentence.place for sentence in sentences],
         title,
     )
-    _, same = np.unique([sentence.text for sentence in sentences], return_inverse=True)
-    similarities[same[:, None] == same] = 1  # also where all say the same, so that no word tells
     means = [states[one.tokens.start : one.tokens.stop].mean(axis=0) for one in sentences]
     features: Floats = np.column_stack([np.stack(means).astype(np.float64), salience])
     return features - features.mean(axis=0), similarities
 
 
-def _needs(sentences: Sequence[ReadSentence]) -> list[int | None]:
-    """Return which sentence each leans on; -1 if that one cannot be chosen, but others can be."""
+def _repeats(sentences: Sequence[ReadSentence]) -> NDArray[np.bool_]:
+    """Return which sentences say three words that another says, or themselves, once more."""
+    found = np.zeros((len(sentences), len(sentences)), dtype=bool)
+    places: dict[tuple[str, ...], list[int]] = {}
+    for number, sentence in enumerate(sentences):
+        words = split_words(sentence.text)
+        for three in [*zip(words, words[1:], words[2:])] or [tuple(words)]:
+            of_three = places.setdefault(three, [])
+            found[number, of_three] = found[of_three, number] = True
+            of_three.append(number)
+    return found
+
+
+def _needs(
+    sentences: Sequence[ReadSentence], repeats_itself: NDArray[np.bool_]
+) -> list[int | None]:
+    """Return which sentence each leans on; -1 for one that cannot be taken, while others can."""
     before = (None, *sentences[:-1])
-    if all(sentence.leans for sentence in sentences):
-        return [None] * len(sentences)
-    return [
+    needs = [
         None if not one.leans else number - 1 if other and one.follows(other) else -1
         for number, (one, other) in enumerate(zip(sentences, before))
     ]
+    strict = [-1 if repeats else need for need, repeats in zip(needs, repeats_itself)]
+    return next((some for some in (strict, needs) if None in some), [None] * len(sentences))
 
 
-def _in_order(sentences: Sequence[ReadSentence], chosen: Sequence[int], title: str) -> list[int]:
-    """Begin with the best that names the topic and what follows it; then document by document."""
-    openings = find_openings([sentence.text for sentence in sentences], title)
+def _in_order(
+    sentences: Sequence[ReadSentence], chosen: Sequence[int], openings: Set[int]
+) -> list[int]:
+    """Begin with the best opening and what follows it; then go on document by document."""
     able = (index for index in chosen if index in openings and not sentences[index].leans)
     first = next(able, None)
     ranks: dict[int, int] = {}

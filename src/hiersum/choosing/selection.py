@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,9 @@ def select(
     max_words: int,
     redundancy: float,
     worth: float,
+    openings: Set[int] = frozenset(),
+    following: Sequence[int | None] = (),
+    cohesion: float = 0.0,
 ) -> list[int]:
     """Take the sentences of highest score that fit, say something new, and can be understood.
 
@@ -30,11 +33,15 @@ def select(
         max_words: room for all.
         redundancy: how like one that is taken a sentence may be.
         worth: what a sentence must score once half of the room is used.
+        openings: which ones to begin with, if one of them can be taken.
+        following: the sentence that goes on where each ends, if there is one.
+        cohesion: what such a sentence gains once the one before it is taken.
 
     Returns:
         Their numbers, best first.
     """
-    sizes = np.array(lengths)
+    scores, sizes = scores.copy(), np.array(lengths)
+    is_opening = np.isin(np.arange(len(scores)), list(openings))
     is_free = np.array([need is None for need in needs])
     chosen: list[int] = []
     closest = np.zeros(len(scores))
@@ -44,6 +51,8 @@ def select(
         is_able[chosen] = False
         if room < max_words / 2:
             is_able &= scores >= worth
+        if not chosen and (is_able & is_opening).any():
+            is_able &= is_opening
         if not is_able.any():
             return chosen or [int(scores.argmax())]
         best = int(np.where(is_able, scores, -np.inf).argmax())
@@ -51,3 +60,5 @@ def select(
         is_free |= np.array([need == best for need in needs])
         closest = np.maximum(closest, similarities[best])
         room -= lengths[best]
+        if following and (after := following[best]) is not None:
+            scores[after] += cohesion

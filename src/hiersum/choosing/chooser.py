@@ -153,7 +153,8 @@ def _repeats(sentences: Sequence[ReadSentence]) -> NDArray[np.bool_]:
     places: dict[tuple[str, ...], list[int]] = {}
     for number, sentence in enumerate(sentences):
         words = split_words(sentence.text)
-        for three in [*zip(words, words[1:], words[2:])] or [tuple(words)]:
+        threes: list[tuple[str, ...]] = [*zip(words, words[1:], words[2:])]
+        for three in threes or [tuple(words)]:
             of_three = places.setdefault(three, [])
             found[number, of_three] = found[of_three, number] = True
             of_three.append(number)

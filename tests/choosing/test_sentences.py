@@ -53,6 +53,13 @@ def test_a_question_is_no_sentence_of_a_summary_and_leaning_is_known() -> None:
     assert not sentences[3].follows(sentences[2])
 
 
+@pytest.mark.parametrize("broken", ["(1982) was the year of the bridge.", "‡ The bridge was new."])
+def test_the_rest_of_a_sentence_is_none(broken: str) -> None:
+    cluster = Cluster("Harbour", (Document(f'{broken} "Cracks" were found in all the towers.'),))
+    texts = [sentence.text for sentence in read_sentences(*read("paper", cluster))]
+    assert texts == ['"Cracks" were found in all the towers.']
+
+
 def test_what_was_not_read_to_its_end_is_left_out() -> None:
     whole = read_sentences(*read("paper"))
     end = whole[0].tokens.stop - whole[0].tokens.start

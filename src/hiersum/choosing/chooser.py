@@ -32,7 +32,9 @@ FORMAT = 1
 _REDUNDANCY = 0.5
 _ANSWER_WEIGHT = 3.0
 """In deviations of the score, for a sentence e times as like the question as another."""
-_COHESION = 1.0
+_LENGTH = 1.0
+"""In deviations of the score, for a sentence e times as long as another: many short ones read badly."""
+_COHESION = 1.5
 """In deviations of the score, for going on where a sentence that was taken ends."""
 _MAX_WEIGHT = 1e9
 
@@ -70,6 +72,7 @@ class Chooser:
         similarities[repeats] = 1
         scores: Floats = features @ np.array([*self.states, self.salience])
         scores /= scores.std() or 1
+        scores += _LENGTH * np.log([sentence.num_words for sentence in sentences])
         texts = [sentence.text for sentence in sentences]
         openings = find_openings(texts, title)
         if focus:

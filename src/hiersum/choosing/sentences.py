@@ -12,6 +12,7 @@ from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words, leans_on_another, split_words
 from hiersum.types import TITLE_PLACE, Example
 
+_QUOTES = "\"'“‘«„"
 _WORDS = range(6, 61)
 """Shorter sentences say little, longer ones are lists."""
 
@@ -85,5 +86,6 @@ def _is_fit(sentence: ReadSentence, title: str) -> bool:
         sentence.num_words in _WORDS
         and ends_sentence(sentence.text)
         and not sentence.text.endswith("?")  # a summary answers
+        and sentence.text.lstrip(_QUOTES)[:1].isalnum()  # "(1982) was ..." is the rest of one
         and is_quotable(sentence.text, title)
     )

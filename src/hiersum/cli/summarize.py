@@ -48,7 +48,7 @@ def summarize(
     ] = None,
     max_words: Annotated[
         int | None,
-        typer.Option(help="Cap on the summary's words.  [default: 90, without a model 120]"),
+        typer.Option(help="Cap on the summary's words.  [default: 80, without a model 120]"),
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Leave out sentences that no source supports.")

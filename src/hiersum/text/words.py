@@ -63,6 +63,7 @@ _REFERRING_WORDS = LINKING_ADVERBS | frozenset(
 _REFERRING_PHRASES = frozenset(
     {("for", "instance"), ("for", "example"), ("in", "contrast"), ("in", "addition")}
     | {("by", "contrast"), ("on", "the", "contrary"), ("on", "the", "other"), ("as", "such")}
+    | {("the", "following"), ("the", "same", "year"), ("later", "that"), ("in", "other", "cases")}
 )
 _CONTRACTED = re.compile("['\u2019]")
 _QUOTED = re.compile(r'"[^"]*"|\u201c[^\u201d]*\u201d')

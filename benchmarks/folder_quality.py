@@ -57,7 +57,7 @@ def measure(summarizer: Summarizer, clusters: list[Cluster]) -> dict[str, Any]:
     cited = [len({s.document for one in of.sentences for s in one.sources[:1]}) for of in summaries]
     return {
         "cut to the model's length": rouge_rows(texts, others, [c.summary or "" for c in clusters]),
-        "shape": shape(texts),
+        "shape": shape(texts, [cluster.title for cluster in clusters]),
         "documents drawn on": round(float(np.mean(cited)), 2),
         "documents": round(float(np.mean([len(c.documents) for c in clusters])), 2),
         "seconds a cluster": round(float(np.mean([of.seconds for of in summaries])), 2),

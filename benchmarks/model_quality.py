@@ -39,7 +39,7 @@ from hiersum.parallel import in_order
 from hiersum.progress import tracked
 from hiersum.text.facts import SourceFacts, find_facts
 from hiersum.text.sentences import ends_sentence
-from hiersum.text.words import count_words, cut_words, split_words
+from hiersum.text.words import FUNCTION_WORDS, count_words, cut_words, split_words
 
 EVALUATION = EvaluationConfig(preset="paper")
 PRESET = PRESETS["paper"]
@@ -167,14 +167,24 @@ def _pairs(text: str) -> set[tuple[str, str]]:
     return set(zip(words, words[1:]))
 
 
-def shape(texts: Sequence[str]) -> dict[str, float]:
+def repeats_beside(text: str, title: str) -> bool:
+    """Does a text say three words twice that are not all of its title or function words?"""
+    free = FUNCTION_WORDS.union(split_words(title))
+    words = split_words(text)
+    told = [three for three in zip(words, words[1:], words[2:]) if not free.issuperset(three)]
+    return len(told) > len(set(told))
+
+
+def shape(texts: Sequence[str], titles: Sequence[str]) -> dict[str, float]:
     """Return how long summaries are, and how many repeat a trigram or break off."""
     repeats = [repetition(split_words(text)) > 0 for text in texts]
+    beside = [*map(repeats_beside, texts, titles)]
     words = [count_words(text) for text in texts]
     return {
         "words": round(float(np.mean(words)), 1),
         "words, 10th to 90th percentile": [int(x) for x in np.percentile(words, [10, 90])],
         "share with a repeated trigram": round(float(np.mean(repeats)), 4),
+        "share with one beside the title's words": round(float(np.mean(beside)), 4),
         "share that ends in a full sentence": round(
             float(np.mean([*map(ends_sentence, texts)])), 4
         ),
@@ -244,7 +254,7 @@ def main() -> None:
             ),
             "faithfulness, %": faithfulness(summaries, clusters),
             "sources, %": sourcing(summaries),
-            "shape": shape(texts),
+            "shape": shape(texts, [cluster.title for cluster in clusters]),
             "seconds a cluster": round(float(np.mean([s.seconds for s in summaries])), 2),
         },
     )

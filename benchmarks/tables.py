@@ -413,6 +413,7 @@ def _words(record: dict[str, Any]) -> str:
     return f"{record['shape']['words']} ({low} to {high})"
 
 
+BESIDE = "share with one beside the title's words"
 MODEL_FACTS: dict[str, Callable[[dict[str, Any]], str]] = {
     "names in what was read, %": lambda r: with_interval(
         r["faithfulness, %"]["names in what was read"]
@@ -422,6 +423,9 @@ MODEL_FACTS: dict[str, Callable[[dict[str, Any]], str]] = {
     ),
     "words (tenth to ninetieth percentile)": _words,
     "repeat three words": lambda r: f"{r['shape']['share with a repeated trigram']:.1%}",
+    "... that are not all of the title, or function words": lambda r: (
+        f"{r['shape'][BESIDE]:.1%}" if BESIDE in r["shape"] else ""
+    ),
     "end in a full sentence": lambda r: f"{r['shape']['share that ends in a full sentence']:.1%}",
     "sentences with a source, %": lambda r: with_interval(r["sources, %"]["with a source"]),
     "first source has most pairs of the sentence's words, %": lambda r: with_interval(

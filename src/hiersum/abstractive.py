@@ -117,6 +117,7 @@ class AbstractiveSystem:
         watch: Callable[[Progress], None] | None = None,
         *,
         focus: str = "",
+        num_documents: Sequence[Sequence[int]] | None = None,
     ) -> list[Draft]:
         """Return a summary of each example, of at most `max_words` words.
 
@@ -130,11 +131,13 @@ class AbstractiveSystem:
             max_words: a cap; a last sentence that would go beyond is left out.
             watch: is told how far the batch is.
             focus: a question or aspect that a chooser turns to.
+            num_documents: how many have each paragraph, which counts where sentences are chosen.
         """
         if self.chooser is not None and search.one_source:
             if watch is not None:
                 watch(Progress("encoding", 0, None))
-            return self._choose(self.chooser, examples, sources, max_words, focus)
+            copies = num_documents or [()] * len(examples)
+            return self._choose(self.chooser, examples, sources, copies, max_words, focus)
         max_length = min(search.max_length, _TOKENS_PER_WORD * max_words + 1)
         # A cap below the usual length asks for a short summary, not for one that is cut off.
         min_length = min(search.min_length, max_words)
@@ -150,12 +153,16 @@ class AbstractiveSystem:
         chooser: Chooser,
         examples: Sequence[Example],
         sources: Sequence[Sequence[str]],
+        copies: Sequence[Sequence[int]],
         max_words: int,
         focus: str,
     ) -> list[Draft]:
         drafts = []
-        for example, states, texts in zip(examples, self.encode(examples), sources):
-            sentences = read_sentences(example, texts, self.tokenizer, room=max_words)
+        all_states = self.encode(examples)
+        for example, states, texts, counts in zip(examples, all_states, sources, copies):
+            sentences = read_sentences(
+                example, texts, self.tokenizer, num_documents=counts, room=max_words
+            )
             chosen = chooser.choose(
                 sentences, states, title=example.title, focus=focus, max_words=max_words
             )

@@ -267,6 +267,7 @@ class Summarizer:
             request.max_words,
             watch,
             focus=request.focus,
+            num_documents=[[p.num_documents for p in reading.paragraphs] for reading in readings],
         )
         watch(Progress("sourcing", 0, len(readings)))
         return [self._attribute(draft, reading) for draft, reading in zip(drafts, readings)]

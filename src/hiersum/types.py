@@ -62,6 +62,11 @@ class Paragraph:
         """Every place this text was found, its own first."""
         return (Place(self.document, self.position), *self.also_in)
 
+    @property
+    def num_documents(self) -> int:
+        """How many documents have it."""
+        return len({place.document for place in self.places})
+
 
 TITLE_PLACE = -1
 """The document and position of a title that is read as a paragraph."""

@@ -76,6 +76,19 @@ def test_a_summary_begins_with_what_names_the_topic_and_follows_it() -> None:
     assert choose([2.0, 2.0, 3.0, -9.0], max_words=30) == [0, 1, 2]
 
 
+def test_what_several_documents_have_counts_more() -> None:
+    texts = ["Mills grind corn.", "Bakers make bread."]
+    for counts, best in (((1, 2), 1), ((2, 1), 0)):
+        some = [
+            ReadSentence(text, (n, 0), 0, range(2), 3, leans=False, num_documents=count)
+            for n, (text, count) in enumerate(zip(texts, counts))
+        ]
+        (first,) = Chooser(np.zeros(WIDTH), 0.0).choose(
+            some, states_for([0.0, 0.0]), title="", focus="", max_words=3
+        )
+        assert first.text == texts[best]
+
+
 def test_a_question_outweighs_everything() -> None:
     """Also where a chooser has learned that salience counts for nothing, or for less."""
     for salience in (0.1, 0.0, -0.1):
@@ -106,6 +119,10 @@ def test_no_three_words_are_said_twice() -> None:
         some, states_for([0.0, 0.0]), title="mill", focus="", max_words=90
     )
     assert {sentence.text for sentence in chosen} in ({texts[0], texts[3]}, {texts[1], texts[3]})
+    named = Chooser(np.zeros(WIDTH), 1.0).choose(
+        some, states_for([0.0, 0.0]), title="Old mill", focus="", max_words=90
+    )
+    assert {texts[0], texts[1], texts[3]} == {sentence.text for sentence in named}
     only = Chooser(np.zeros(WIDTH), 1.0).choose(
         some[2:3], states_for([0.0, 0.0]), title="", focus="", max_words=90
     )

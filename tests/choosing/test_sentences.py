@@ -90,6 +90,11 @@ def test_a_title_before_every_paragraph_is_no_sentence_of_it() -> None:
     assert first.tokens.start == len(tokenizer.encode(f"{same.title}:"))
 
 
+def test_a_sentence_knows_how_many_documents_have_its_paragraph() -> None:
+    found = read_sentences(*read("paper"), num_documents=[3, 1])
+    assert [sentence.num_documents for sentence in found] == [3, 3, 3, 1]
+
+
 def test_short_texts_are_there_whole_if_they_have_room() -> None:
     text = (
         "The bridge is shut. Work began. It was cold. Two cracks were found by all the engineers."

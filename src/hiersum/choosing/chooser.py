@@ -10,6 +10,7 @@ question, what answers it comes before all else.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
@@ -25,17 +26,17 @@ from hiersum.choosing.sentences import ReadSentence
 from hiersum.data.files import write_atomically
 from hiersum.errors import CheckpointError
 from hiersum.text.quotable import find_openings
-from hiersum.text.words import split_words
+from hiersum.text.words import FUNCTION_WORDS, split_words
 
 CHOOSER = "chooser.json"
 FORMAT = 1
 _REDUNDANCY = 0.5
 _ANSWER_WEIGHT = 3.0
 """In deviations of the score, for a sentence e times as like the question as another."""
-_LENGTH = 1.0
-"""In deviations of the score, for a sentence e times as long as another: many short ones read badly."""
-_COHESION = 1.5
-"""In deviations of the score, for going on where a sentence that was taken ends."""
+_LENGTH, _COPIES, _EARLY, _COHESION = 1.0, 1.0, 0.5, 1.5
+"""In deviations of the score: for a sentence e times as long as another (many short ones read badly), for
+one that e times as many documents have, for the beginning of a document, and for going on where a
+sentence that was taken ends."""
 _MAX_WEIGHT = 1e9
 
 
@@ -68,11 +69,11 @@ class Chooser:
         if not sentences:
             return []
         features, similarities = sentence_features(sentences, states, title)
-        repeats = _repeats(sentences)
+        repeats = _repeats(sentences, title)
         similarities[repeats] = 1
         scores: Floats = features @ np.array([*self.states, self.salience])
         scores /= scores.std() or 1
-        scores += _LENGTH * np.log([sentence.num_words for sentence in sentences])
+        scores += [_prominence(sentence) for sentence in sentences]
         texts = [sentence.text for sentence in sentences]
         openings = find_openings(texts, title)
         if focus:
@@ -150,14 +151,26 @@ def sentence_features(
     return features - features.mean(axis=0), similarities
 
 
-def _repeats(sentences: Sequence[ReadSentence]) -> NDArray[np.bool_]:
-    """Return which sentences say three words that another says, or themselves, once more."""
+def _prominence(sentence: ReadSentence) -> float:
+    """Return what counts beside what a sentence says."""
+    copies = math.log(sentence.num_documents)
+    early = 1 / (1 + sentence.place[1])
+    return _LENGTH * math.log(sentence.num_words) + _COPIES * copies + _EARLY * early
+
+
+def _repeats(sentences: Sequence[ReadSentence], title: str) -> NDArray[np.bool_]:
+    """Return which sentences say three words that another says, or themselves, once more.
+
+    The topic's name may come again: "the harbour bridge".
+    """
+    free = FUNCTION_WORDS.union(split_words(title))
     found = np.zeros((len(sentences), len(sentences)), dtype=bool)
     places: dict[tuple[str, ...], list[int]] = {}
     for number, sentence in enumerate(sentences):
         words = split_words(sentence.text)
-        threes: list[tuple[str, ...]] = [*zip(words, words[1:], words[2:])]
-        for three in threes or [tuple(words)]:
+        threes = [*zip(words, words[1:], words[2:])]
+        told = [tuple(words), *(three for three in threes if not free.issuperset(three))]
+        for three in told:
             of_three = places.setdefault(three, [])
             found[number, of_three] = found[of_three, number] = True
             of_three.append(number)

@@ -31,6 +31,8 @@ class ReadSentence:
     num_words: int
     leans: bool
     """Does it refer to the sentence before it?"""
+    num_documents: int = 1
+    """How many have its paragraph."""
 
     def follows(self, other: ReadSentence) -> bool:
         """Does it stand right behind another one?"""
@@ -38,7 +40,12 @@ class ReadSentence:
 
 
 def read_sentences(
-    example: Example, paragraphs: Sequence[str], tokenizer: Tokenizer, *, room: int = 0
+    example: Example,
+    paragraphs: Sequence[str],
+    tokenizer: Tokenizer,
+    *,
+    num_documents: Sequence[int] = (),
+    room: int = 0,
 ) -> list[ReadSentence]:
     """Return the sentences that a summary can be made of, as they stand.
 
@@ -46,6 +53,7 @@ def read_sentences(
         example: what was read.
         paragraphs: its paragraphs as text, the title left out.
         tokenizer: what they were read with.
+        num_documents: how many have each paragraph; 1 each, if nothing is given.
         room: words of the summary; if all sentences have room, or none is fit, all are returned.
     """
     titles = int(example.documents[:1] == (TITLE_PLACE,))
@@ -54,7 +62,8 @@ def read_sentences(
     begin = title_pieces(example, tokenizer)
     read = read_part(example, tokenizer, paragraphs)
     found = []
-    for place, text, ids in zip(places, read, example.paragraph_ids[titles:]):
+    copies = num_documents or [1] * len(places)
+    for place, text, ids, copy in zip(places, read, example.paragraph_ids[titles:], copies):
         texts = [" ".join(sentence.split()) for sentence in split_sentences(text)]
         here = num_shared(begin, ids)
         for number, (sentence, own) in enumerate(zip(texts, tokenizer.encode_many(texts))):
@@ -65,7 +74,7 @@ def read_sentences(
             if tokens and (num_words := count_words(sentence)):
                 tokens = range(start + tokens.start, start + tokens.stop)
                 leans = leans_on_another(split_words(sentence))
-                found.append(ReadSentence(sentence, place, number, tokens, num_words, leans))
+                found.append(ReadSentence(sentence, place, number, tokens, num_words, leans, copy))
         start += len(ids)
     if sum(sentence.num_words for sentence in found) <= room:
         return found

@@ -115,3 +115,14 @@ def test_the_card_and_the_weights_say_what_was_learned_from() -> None:
 
 def test_no_file_is_too_large_to_be_kept_in_a_repository() -> None:
     assert all(path.stat().st_size < MAX_FILE for path in FOLDER.rglob("*") if path.is_file())
+
+
+def test_the_bundled_model_chooses_by_its_chooser(summarizer: Summarizer) -> None:
+    """A question is answered, which a search over sentences does not do."""
+    assert summarizer.model is not None
+    assert summarizer.model.chooser is not None
+    folder = REPOSITORY / "examples" / "harbour-bridge"
+    summary = summarizer.summarize(
+        [folder], focus="What happens to the ferry workers?", max_words=60
+    )
+    assert "Ninety seasonal workers will lose their jobs" in summary.text

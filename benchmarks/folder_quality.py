@@ -9,7 +9,6 @@ length of the model's summary, cluster by cluster.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 from measure import write_results
-from model_quality import EVALUATION, baselines, rouge_rows, shape
+from model_quality import EVALUATION, baselines, make_parser, rouge_rows, shape
 
 from hiersum import Cluster, Document, Summarizer, load_config
 from hiersum.bundled import recommended_settings
@@ -65,12 +64,7 @@ def measure(summarizer: Summarizer, clusters: list[Cluster]) -> dict[str, Any]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("model", type=Path)
-    parser.add_argument("articles", type=Path)
-    parser.add_argument("--limit", type=int, default=0, help="the first clusters only")
-    parser.add_argument("--set", action="append", default=[], dest="settings")
-    parser.add_argument("--name", default="folder_quality", help="of the results file")
+    parser = make_parser(__doc__.split("\n")[0], "articles", "folder_quality")
     options = parser.parse_args()
     config = load_config(None, options.settings, recommended=recommended_settings(options.model))
     clusters = list(islice(folders(options.articles, config), options.limit or None))

@@ -208,13 +208,19 @@ def _rounded(values: dict[str, float], factor: float) -> dict[str, float]:
     return {name: round(float(factor * value), 2) for name, value in values.items()}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def make_parser(description: str, source: str, name: str) -> argparse.ArgumentParser:
+    """Return what benchmarks of a model ask for: the model, what it reads, settings, a name."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("model", type=Path)
-    parser.add_argument("clusters", type=Path)
+    parser.add_argument(source, type=Path)
     parser.add_argument("--limit", type=int, default=0, help="the first clusters only")
     parser.add_argument("--set", action="append", default=[], dest="settings")
-    parser.add_argument("--name", default="model_quality", help="of the results file")
+    parser.add_argument("--name", default=name, help="of the results file")
+    return parser
+
+
+def main() -> None:
+    parser = make_parser(__doc__.split("\n")[0], "clusters", "model_quality")
     parser.add_argument("--texts", type=Path, help="write titles and summaries here")
     options = parser.parse_args()
     config = load_config(None, options.settings, recommended=recommended_settings(options.model))

@@ -48,11 +48,7 @@ class AbstractiveSystem:
 
     @classmethod
     def load(
-        cls,
-        name_or_dir: str | Path,
-        search: SearchConfig | None = None,
-        *,
-        device: str = "cpu",
+        cls, name_or_dir: str | Path, search: SearchConfig | None = None, *, device: str = "cpu"
     ) -> AbstractiveSystem:
         """Load a model folder, or a model from the hub.
 

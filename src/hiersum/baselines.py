@@ -18,12 +18,12 @@ from hiersum.config import ExtractiveConfig
 from hiersum.graphs.pagerank import pagerank
 from hiersum.graphs.similarity import similarity_graph
 from hiersum.text.paragraphs import split_document
-from hiersum.text.sentences import ends_sentence, split_sentences
+from hiersum.text.quotable import fills_its_place
+from hiersum.text.sentences import split_sentences
 from hiersum.text.tfidf import TfidfSpace, cosines
 from hiersum.text.words import count_words, cut_words, split_words
 from hiersum.types import Document, Paragraph, Source, SummarySentence
 
-_SENTENCE_WORDS = range(6, 61)  # shorter ones say little, longer ones are lists
 _MAX_SENTENCES = 2_500  # all pairs are compared: this many take 50 MB
 _FOCUS_WEIGHT = 3.0  # a question steers more than the title, which most paragraphs are about
 # A sentence that leans on the one before it reads badly alone.
@@ -147,13 +147,7 @@ def _sentences(paragraphs: Sequence[Paragraph], max_words: int) -> list[_Sentenc
     ][:_MAX_SENTENCES]  # one given paragraph may hold more
     if sum(sentence.num_words for sentence in sentences) <= max_words:
         return sentences
-    fit = [
-        sentence
-        for sentence in sentences
-        if sentence.num_words in _SENTENCE_WORDS
-        and ends_sentence(sentence.text)
-        and not sentence.text.endswith("?")  # a summary answers; a headline may ask
-    ]
+    fit = [one for one in sentences if fills_its_place(one.text, one.num_words)]
     return fit or sentences
 
 

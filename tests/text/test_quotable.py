@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hiersum.text.quotable import find_openings, is_quotable
+from hiersum.text.quotable import fills_its_place, find_openings, is_quotable
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,20 @@ def test_openings_have_half_as_many_words_of_the_title_as_any() -> None:
     assert find_openings(sentences, "Old towers of the old town") == {1}
     assert find_openings(sentences, "Zebras") == set()
     assert find_openings([], "Old tower") == set()
+
+
+@pytest.mark.parametrize(
+    ("sentence", "num_words", "expected"),
+    [
+        ("The bridge was closed for months.", 6, True),
+        ("The bridge was closed.", 4, False),
+        ("The bridge was closed for months.", 60, True),
+        ("The bridge was closed for months.", 61, False),
+        ("The bridge was closed for months", 6, False),
+        ("Why was the old bridge closed?", 6, False),
+    ],
+)
+def test_fragments_lists_and_questions_do_not_fill_their_place(
+    sentence: str, num_words: int, expected: bool
+) -> None:
+    assert fills_its_place(sentence, num_words) is expected

@@ -43,6 +43,7 @@ def select(
     scores, sizes = scores.copy(), np.array(lengths)
     is_opening = np.isin(np.arange(len(scores)), list(openings))
     is_free = np.array([need is None for need in needs])
+    wanted = np.array([-1 if need is None else need for need in needs])
     chosen: list[int] = []
     closest = np.zeros(len(scores))
     room = max_words
@@ -57,7 +58,7 @@ def select(
             return chosen or [int(scores.argmax())]
         best = int(np.where(is_able, scores, -np.inf).argmax())
         chosen.append(best)
-        is_free |= np.array([need == best for need in needs])
+        is_free |= wanted == best
         closest = np.maximum(closest, similarities[best])
         room -= lengths[best]
         if following and (after := following[best]) is not None:

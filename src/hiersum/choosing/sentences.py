@@ -6,15 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hiersum.data.read_part import num_shared, read_part, title_pieces
-from hiersum.text.quotable import is_quotable
-from hiersum.text.sentences import ends_sentence, split_sentences
+from hiersum.text.quotable import fills_its_place, is_quotable
+from hiersum.text.sentences import split_sentences
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words, leans_on_another, split_words
 from hiersum.types import TITLE_PLACE, Example
 
 _QUOTES = "\"'“‘«„"
-_WORDS = range(6, 61)
-"""Shorter sentences say little, longer ones are lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +90,7 @@ def _find(wanted: Sequence[int], ids: Sequence[int], start: int) -> int | None:
 
 def _is_fit(sentence: ReadSentence, title: str) -> bool:
     return (
-        sentence.num_words in _WORDS
-        and ends_sentence(sentence.text)
-        and not sentence.text.endswith("?")  # a summary answers
+        fills_its_place(sentence.text, sentence.num_words)
         and sentence.text.lstrip(_QUOTES)[:1].isalnum()  # "(1982) was ..." is the rest of one
         and is_quotable(sentence.text, title)
     )

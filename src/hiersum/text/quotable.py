@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from hiersum.text.sentences import ends_sentence
 from hiersum.text.words import content_stems, speaks_of_itself, split_stems
 
 _ADDITION = re.compile(r"\s*\(.*")
+_WORDS = range(6, 61)
+"""Shorter sentences say little, longer ones are lists."""
 _BRACKETS = re.compile(r"\([^()]*\)|\[[^][]*\]")
 
 
@@ -20,6 +23,12 @@ def is_quotable(sentence: str, title: str) -> bool:
     name = _ADDITION.sub("", title)
     told = re.sub(rf"\b{re.escape(name)}\b", " ", sentence) if name else sentence
     return is_whole and not speaks_of_itself(told)
+
+
+def fills_its_place(sentence: str, num_words: int) -> bool:
+    """Is a sentence worth the room it takes: whole, neither a fragment nor a list, and no question?"""
+    # A summary answers; a headline may ask.
+    return num_words in _WORDS and ends_sentence(sentence) and not sentence.endswith("?")
 
 
 def find_openings(sentences: Sequence[str], title: str) -> set[int]:

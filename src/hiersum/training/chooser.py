@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hiersum.choosing.chooser import Chooser, sentence_features
 from hiersum.choosing.salience import Floats
@@ -35,7 +36,7 @@ class ChooserFit:
     def add(
         self,
         sentences: Sequence[ReadSentence],
-        states: np.typing.NDArray[np.float32],
+        states: NDArray[np.float32],
         title: str,
         target: str,
     ) -> None:

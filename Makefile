@@ -5,7 +5,7 @@ BIN := .venv/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev browser demo test test-slow check format lint types bench clean
+.PHONY: help install install-dev browser demo test test-slow check format lint types bench upgrade clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -71,6 +71,14 @@ bench: .venv/installed-dev ## speed against other packages, written to benchmark
 	$(BIN)/python benchmarks/padding_cost.py
 	$(BIN)/python benchmarks/attribution.py
 	$(BIN)/python benchmarks/scale.py
+
+upgrade: ## the newest releases of everything but torch into .venv and constraints.txt; then test
+	rm -rf .venv && $(PYTHON) -m venv .venv
+	grep '^torch==' constraints.txt > .venv/torch.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c .venv/torch.txt -e '.[dev]'
+	{ grep '^#' constraints.txt; $(BIN)/python -m pip freeze --exclude-editable | sed 's/^\(torch==[^+]*\)+.*/\1/'; } > .venv/all.txt
+	mv .venv/all.txt constraints.txt
+	@touch .venv/installed .venv/installed-dev
 
 clean: ## remove .venv and caches
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -1,7 +1,7 @@
 # From articles to a trained network, in small: every step of training with the example data.
 set -e
 hiersum build articles examples/articles.jsonl --search 3 --out clusters
-hiersum tokenizer train clusters --size 340 --out model
+hiersum tokenizer train clusters --size 250 --out model
 hiersum prepare clusters --model model --out prepared --config examples/small.toml
 hiersum train examples/small.toml --out run
 hiersum plot run --out curves.svg

@@ -60,7 +60,8 @@ def test_a_model_with_a_chooser_takes_whole_sentences_and_names_them(
     train_chooser_on([corpus], ONE_SOURCE, model=model)
     summarizer = Summarizer.from_pretrained(model, config=ONE_SOURCE)
     summary = summarizer.summarize([EXAMPLES / "harbour-bridge"], title="Harbour bridge")
-    written = {" ".join(s.split()) for text in bridge_texts() for s in split_sentences(text)}
+    paragraphs = [part for text in bridge_texts() for part in text.split("\n\n")]
+    written = {" ".join(s.split()) for part in paragraphs for s in split_sentences(part)}
     of_texts = {
         " ".join(sentence.text.split())
         for sentence in summary.sentences

@@ -9,6 +9,7 @@ import pytest
 import sentencepiece
 import torch
 from safetensors.torch import load_file, save_file
+from support import small_vocabulary
 
 from hiersum.conversion.t5 import convert_t5
 from hiersum.conversion.vocabulary import prune_tokenizer
@@ -20,6 +21,7 @@ FORMS = {
     "t5-1.0": {"feed_forward_proj": "relu", "tie_word_embeddings": True},
     "flan": {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
 }
+NUM_PIECES = 120
 SOURCE = [11, 12, 13, 14, 15, 16, 17, 1]
 TARGET = [0, 21, 22, 23, 24, 1]
 
@@ -33,7 +35,7 @@ def theirs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     logging.disable_progress_bar()
     torch.manual_seed(0)
     config = T5Config(
-        vocab_size=60,
+        vocab_size=NUM_PIECES,
         d_model=24,
         d_kv=10,
         d_ff=32,
@@ -50,7 +52,7 @@ def theirs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     model.save_pretrained(folder)
     if request.param == "flan":  # later T5s have an output projection of their own
         weights = load_file(folder / "model.safetensors")
-        weights["lm_head.weight"] = torch.randn(60, 24)
+        weights["lm_head.weight"] = torch.randn(NUM_PIECES, 24)
         save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
         model = T5ForConditionalGeneration.from_pretrained(folder).eval()
         model.lm_head.weight = torch.nn.Parameter(weights["lm_head.weight"])
@@ -122,22 +124,10 @@ def test_dropping_decoder_layers_keeps_first_and_last(theirs, tmp_path: Path) ->
 
 @pytest.fixture(scope="module")
 def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A unigram model of 60 pieces with the special ids of T5."""
-    folder = tmp_path_factory.mktemp("spm")
-    text = "the harbour bridge was closed\nthe cat sat by the harbour\nthe old bridge is open\n"
-    (folder / "text").write_text(text * 30)
-    sentencepiece.SentencePieceTrainer.train(
-        input=str(folder / "text"),
-        model_prefix=str(folder / "spm"),
-        vocab_size=60,
-        pad_id=0,
-        eos_id=1,
-        unk_id=2,
-        bos_id=-1,
-        minloglevel=2,
-        hard_vocab_limit=False,
-    )
-    return folder / "spm.model"
+    """A unigram model of as many pieces as the network knows, with the special ids of T5."""
+    path = tmp_path_factory.mktemp("spm") / "spm.model"
+    path.write_bytes(small_vocabulary("t5", size=NUM_PIECES))
+    return path
 
 
 def test_a_pruned_tokenizer_splits_its_corpus_as_before(tokenizer: Path, tmp_path: Path) -> None:

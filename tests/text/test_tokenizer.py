@@ -18,7 +18,7 @@ from hiersum.text.tokenizer import PROFILES, Tokenizer, train_tokenizer
 TEXTS = bridge_texts()
 
 
-PAPER = small_vocabulary("paper", size=250)
+PAPER = small_vocabulary("paper")
 T5 = small_vocabulary("t5")
 HIERSUMM = small_vocabulary("hiersumm")
 MODELS = {"paper": PAPER, "t5": T5, "hiersumm": HIERSUMM}
@@ -100,7 +100,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 
 def test_a_file_is_loaded_and_told_from_others(write: Callable[..., Path]) -> None:
     tokenizer = Tokenizer.load(write("x.model", PAPER), "paper")
-    assert tokenizer.size == 250
+    assert tokenizer.size == 200
     assert tokenizer.fingerprint == Tokenizer(PAPER, "paper").fingerprint
     assert tokenizer.fingerprint != Tokenizer(T5, "t5").fingerprint
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -216,16 +217,12 @@ def test_kill_9_of_workers_and_of_the_driver_changes_nothing(tmp_path: Path) -> 
     command += ["--out", str(out), "--search", "2", "--engine", "ray", "--workers", "2", "--json"]
     for source in sources:
         command += ["--pages", str(source)]
-    num_workers_killed = 0
     for moment in (2, 5):
         driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         family = psutil.Process(driver.pid)
         _wait_for(lambda moment=moment: len(_tallies(out)) >= moment, driver)
-        for process in family.children(recursive=True):
-            if "_Worker" in _name(process):
-                process.send_signal(signal.SIGKILL)
-                num_workers_killed += 1
-                break
+        # What an earlier run left may be enough already, before this one has a worker.
+        _wait_for(lambda family=family: _kill_a_worker(family), driver)
         _wait_for(lambda moment=moment: len(_tallies(out)) >= moment + 1, driver)
         # Ray's own agents take a minute to notice; those that work must be gone at once.
         relatives = [p for p in family.children(recursive=True) if _works(p)]
@@ -234,7 +231,6 @@ def test_kill_9_of_workers_and_of_the_driver_changes_nothing(tmp_path: Path) -> 
         driver.wait()
         _, alive = psutil.wait_procs(relatives, timeout=60)
         assert not alive, "nothing lives on when the driver was killed"
-    assert num_workers_killed == 2
     kept = {path: path.stat().st_mtime_ns for path in _tallies(out)}
     completed = subprocess.run(command, capture_output=True, text=True)
     assert completed.returncode == 0, completed.stderr
@@ -254,6 +250,16 @@ def _name(process: Any) -> str:
         return " ".join(process.cmdline())
     except psutil.Error:
         return ""
+
+
+def _kill_a_worker(family: Any) -> bool:
+    """Kill one, if there is one."""
+    for process in family.children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            if "_Worker" in _name(process):
+                process.send_signal(signal.SIGKILL)
+                return True
+    return False
 
 
 def _works(process: Any) -> bool:

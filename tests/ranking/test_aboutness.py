@@ -13,11 +13,16 @@ from hiersum.text.paragraphs import read_paragraphs
 from hiersum.types import Document
 
 
-def document(*sentences: str, seed: int, others: int = 0) -> str:
-    """Return a paragraph for each sentence, which begins with it and goes on, and some others."""
+def document(*sentences: str, seed: int, others: int = 0, dialect: str | None = None) -> str:
+    """Return a paragraph for each sentence, which begins with it and goes on, and some others.
+
+    Each seed goes on in words of its own, unless it shares a dialect with others.
+    """
     generator = random.Random(seed)
+    ending = dialect or chr(ord("a") + seed) * 2
+    words = [f"{word}{ending}" for word in WORDS]
     return "\n".join(
-        f"{sentence} {' '.join(generator.choices(WORDS, k=70))}."
+        f"{sentence} {' '.join(generator.choices(words, k=70))}."
         for sentence in (*sentences, *["Well."] * others)
     )
 
@@ -71,6 +76,19 @@ def test_where_most_speak_of_it_none_is_left_out() -> None:
     ]
     assert about("Harbour bridge", texts[0], *NOISE[1:], OWN) == {0}
     assert about("Harbour bridge", *texts[:4], NOISE[4], OWN) == {0, 1, 2, 3, 4, 5}
+
+
+def test_where_documents_are_alike_none_is_left_out() -> None:
+    """Gathered about one thing, though only the first of them goes on about the title's words."""
+    sentences = ["Tandry calls kettles back.", "The kettle of Tandry leaks.", "Tandry pays."]
+    first = document(*sentences, seed=6)
+    told = ["They were glued.", "Handles came off.", "Two hands were burned.", "A firm paid."]
+    for dialect, expected in ((None, {0}), ("s", {0, 1, 2, 3, 4, 5})):
+        others = [
+            document(sentence, seed=n, others=3, dialect=dialect)
+            for n, sentence in enumerate([*told, "They sold it in March."], start=7)
+        ]
+        assert about("Tandry kettle", first, *others) == expected
 
 
 def test_of_few_documents_none_is_left_out() -> None:

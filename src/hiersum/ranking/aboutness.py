@@ -3,7 +3,8 @@
 A document is about a title as far as it keeps speaking of it: in how many of its passages the title's
 words stand, rare ones counting more, how often the title stands as a whole, and whether it begins with
 it. Where most documents hardly do, those are left out, and the others count by how much they do. Where
-most do, all count alike: a person who gathers documents gathers them about one thing, in whatever words.
+most do, or where documents are like each other in what they say most often, all count alike: a person who
+gathers documents gathers them about one thing, in whatever words.
 """
 
 from __future__ import annotations
@@ -13,6 +14,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
+from hiersum.text.tfidf import TfidfSpace, cosines
 from hiersum.text.words import content_stems, split_stems
 from hiersum.types import Paragraph
 
@@ -24,6 +28,10 @@ _OFTEN, _SELDOM = 0.4, 0.15
 """Shares of its passages in which a document speaks of what it is about, and of what it mentions."""
 _FEW_DOCUMENTS = 5
 """Nobody searches for so few: they were gathered."""
+_ALIKE = 0.033
+"""The median cosine of two documents that were gathered: between 94 and 100 of 100 such folders have
+more, and 18 of 100 results of a search (EXPERIMENTS.md)."""
+_MOST_COMPARED = 200
 _MAX_NAME, _MAX_TITLE = 4, 6
 """Content words of a name, and with what tells it from others; a headline has more, and most of them
 stand where it was taken from."""
@@ -37,7 +45,7 @@ def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: 
     """Return for each document how much its paragraphs are worth reading under a title.
 
     1 for the one that is most about it, 0 for those that hardly are. 1 for all, if there are few
-    documents, if most or none are about it, or if it is a headline.
+    documents, if most or none are about it, if they are alike, or if it is a headline.
     """
     alike = [1.0] * num_documents
     name = _ADDITION.sub("", title) or title
@@ -55,7 +63,7 @@ def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: 
     shares = [score / best if score >= _MIN_SHARE * best else 0.0 for score in scores]
     num_about = max(sum(share > 0 for share in shares), sum(c >= _OFTEN for c in coverages))
     is_spoken_of = max(coverages) >= _SELDOM
-    if not is_spoken_of or num_about > sum(map(bool, texts)) / 2:
+    if not is_spoken_of or num_about > sum(map(bool, texts)) / 2 or _are_alike(texts):
         return alike
     # Squared: of two that speak of it nearly as much, both are read; of others, what stands out.
     return [share**2 for share in shares]
@@ -86,3 +94,12 @@ def _speak_of(
         opening = sum(weights[word] for word in words.intersection(text[:_BEGINNING])) / in_all
         scores.append(coverages[-1] * (1 + math.log1p(whole)) * (1 + opening))
     return coverages, scores
+
+
+def _are_alike(texts: Sequence[list[str]]) -> bool:
+    """Do documents share what each of them says most often?"""
+    said = [" ".join(text) for text in texts if text]
+    said = said[:: math.ceil(len(said) / _MOST_COMPARED)]
+    vectors = TfidfSpace(said).vectors
+    pairs = np.triu_indices(len(said), 1)
+    return bool(np.median(cosines(vectors, vectors)[pairs]) >= _ALIKE)

@@ -89,6 +89,19 @@ def test_what_several_documents_have_counts_more() -> None:
         assert first.text == texts[best]
 
 
+def test_what_other_documents_speak_of_counts_more_and_calls_to_the_reader_less() -> None:
+    agreed = ["Mills grind corn.", "Bakers make bread.", "Corn prices fell."]
+    calling = ["Please buy bread.", "Bakers make bread.", "Welcome to mills!"]
+    for texts, able in ((agreed, {0, 2}), (calling, {1})):
+        some = [
+            ReadSentence(text, (n, 0), 0, range(2), 3, leans=False) for n, text in enumerate(texts)
+        ]
+        (first,) = Chooser(np.zeros(WIDTH), 0.0).choose(
+            some, states_for([0.0, 0.0, 0.0]), title="", focus="", max_words=3
+        )
+        assert texts.index(first.text) in able
+
+
 def test_a_question_outweighs_everything() -> None:
     """Also where a chooser has learned that salience counts for nothing, or for less."""
     for salience in (0.1, 0.0, -0.1):

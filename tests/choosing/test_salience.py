@@ -9,7 +9,7 @@ import pytest
 from networkx import DiGraph
 from networkx import pagerank as pagerank_of_networkx
 
-from hiersum.choosing.salience import measure_answers, measure_salience
+from hiersum.choosing.salience import measure_agreement, measure_answers, measure_salience
 from hiersum.text.tfidf import TfidfSpace, cosines
 
 SENTENCES = [
@@ -53,6 +53,15 @@ def test_what_stands_alone_is_least_salient() -> None:
 def test_the_title_steers() -> None:
     assert salience("Harbour bridge").argmax() in (0, 1)
     assert salience("Cracks in the cables").argmax() == 2
+
+
+def test_documents_agree_on_words_that_others_have_too() -> None:
+    """Counted by hand: old is in both other documents, corn in one of them, the rest in none."""
+    sentences = ["Old corn grows.", "The mill is old.", "Corn is an old grain.", "Mill."]
+    np.testing.assert_allclose(
+        measure_agreement(sentences, [0, 1, 2, 1]), [0.5, 0.5, 0.5, 0.0], atol=1e-9
+    )
+    assert measure_agreement(["Old corn.", "Old mill."], [0, 0]).tolist() == [0, 0]
 
 
 def test_what_has_the_words_of_a_question_answers_it() -> None:

@@ -20,7 +20,7 @@ OWN = (
     "The north is far away from all towns. The harbour bridge was closed for eleven months. "
     "It has 212 cables in the north. Engineers painted the tower after cracks were found."
 )
-OTHER = "The tower of the harbour was painted by engineers from the north in eleven months."
+OTHER = "The tower of the harbour bridge was painted by engineers from the north in eleven months."
 
 
 def target_of(summary: str, *settings: str, texts: tuple[str, ...] = (OWN, OTHER)) -> str | None:
@@ -67,7 +67,7 @@ def test_it_begins_with_a_sentence_that_names_the_topic() -> None:
 
 
 def test_what_a_search_brought_along_counts_only_where_it_is_asked_for() -> None:
-    summary = "Engineers from the north painted the tower of the harbour in eleven months."
+    summary = "Engineers from the north painted the tower of the harbour bridge in eleven months."
     assert OTHER not in (target_of(summary) or "")
     assert OTHER in (target_of(summary, "extracted_from=all") or "")
 

@@ -17,6 +17,13 @@ CASES = [
     ["Vitamin C.", "The rest is water."],
     ["No full stop here"],
     ["J.R.R. Tolkien wrote it.", "H.G. Wells and J.K. Rowling read it.", "See Op. 67."],
+    ["BRANDMOOR (Unipress) Oct 24 -", "A strike began.", "It rained."],
+    ["STRANDHAVEN, Nov 10 (NPA) --", "Two people died."],
+    ["Port Ellery (dpa) -", '"We won", he said.'],
+    ["NEW YORK \u2014", "12 people came."],
+    ["The old bridge - A marvel - stood there."],
+    ["NASA - the agency of the U.S. - was asked."],
+    ["COVID-19 \u2013 What doctors know."],
     ["Then-No. 10 paid Rs. 500 for it.", "It cost 5 тыс. рублей there."],
 ]
 

@@ -12,6 +12,7 @@ from hiersum.text.words import (
     find_amounts,
     leans_on_another,
     speaks_of_itself,
+    speaks_to_readers,
     split_every,
     split_stems,
     split_words,
@@ -96,6 +97,22 @@ def test_a_possessive_is_its_word() -> None:
 )
 def test_who_speaks_is_told_by_quotes(sentence: str, expected: bool) -> None:
     assert speaks_of_itself(sentence) is expected
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("Please do not return it to the shop.", True),
+        ("If you hear a buzzer, leave.", True),
+        ("Your airline knows more.", True),
+        ("Welcome to the bridge!", True),
+        ('Anna said: "You lost!" and left.', False),
+        ("The youth of the town left.", False),
+        ("The festival Yahoo! Days was a success.", False),
+    ],
+)
+def test_who_speaks_to_readers(sentence: str, expected: bool) -> None:
+    assert speaks_to_readers(sentence) is expected
 
 
 @pytest.mark.parametrize(

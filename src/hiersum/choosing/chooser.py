@@ -20,23 +20,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiersum.choosing.salience import Floats, measure_answers, measure_salience
+from hiersum.choosing.salience import Floats, measure_agreement, measure_answers, measure_salience
 from hiersum.choosing.selection import select
 from hiersum.choosing.sentences import ReadSentence
 from hiersum.data.files import write_atomically
 from hiersum.errors import CheckpointError
 from hiersum.text.quotable import find_openings
-from hiersum.text.words import FUNCTION_WORDS, split_words
+from hiersum.text.words import FUNCTION_WORDS, speaks_to_readers, split_words
 
 CHOOSER = "chooser.json"
 FORMAT = 1
 _REDUNDANCY = 0.5
 _ANSWER_WEIGHT = 3.0
 """In deviations of the score, for a sentence e times as like the question as another."""
-_LENGTH, _COPIES, _EARLY, _COHESION = 1.0, 1.0, 0.5, 1.5
+_LENGTH, _COPIES, _EARLY, _COHESION = 1.0, 1.0, 0.5, 1.0
 """In deviations of the score: for a sentence e times as long as another (many short ones read badly), for
 one that e times as many documents have, for the beginning of a document, and for going on where a
 sentence that was taken ends."""
+_AGREEMENT, _CALL = 0.3, 1.5
+"""In deviations too: for one deviation of how many documents share its words, and for what is said to the
+reader instead of about the topic."""
 _MAX_WEIGHT = 1e9
 
 
@@ -72,9 +75,10 @@ class Chooser:
         repeats = _repeats(sentences, title)
         similarities[repeats] = 1
         scores: Floats = features @ np.array([*self.states, self.salience])
-        scores /= scores.std() or 1
-        scores += [_prominence(sentence) for sentence in sentences]
+        scores = _standardised(scores) + [_prominence(sentence) for sentence in sentences]
         texts = [sentence.text for sentence in sentences]
+        agreement = measure_agreement(texts, [sentence.place[0] for sentence in sentences])
+        scores += _AGREEMENT * _standardised(agreement)
         openings = find_openings(texts, title)
         if focus:
             scores += _ANSWER_WEIGHT * measure_answers(texts, focus)
@@ -155,7 +159,15 @@ def _prominence(sentence: ReadSentence) -> float:
     """Return what counts beside what a sentence says."""
     copies = math.log(sentence.num_documents)
     early = 1 / (1 + sentence.place[1])
-    return _LENGTH * math.log(sentence.num_words) + _COPIES * copies + _EARLY * early
+    call = speaks_to_readers(sentence.text)
+    length = math.log(sentence.num_words)
+    return _LENGTH * length + _COPIES * copies + _EARLY * early - _CALL * call
+
+
+def _standardised(values: Floats) -> Floats:
+    """Return values less their mean, in deviations."""
+    standardised: Floats = (values - values.mean()) / (values.std() or 1)
+    return standardised
 
 
 def _repeats(sentences: Sequence[ReadSentence], title: str) -> NDArray[np.bool_]:

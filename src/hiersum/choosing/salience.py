@@ -54,6 +54,17 @@ def measure_salience(
     return salience, similarities
 
 
+def measure_agreement(sentences: Sequence[str], documents: Sequence[Hashable]) -> Floats:
+    """Return for each sentence the mean share of the other documents that have its content words.
+
+    Args:
+        sentences: of one cluster.
+        documents: which document each stands in.
+    """
+    num_others = max(len(set(documents)) - 1, 1)
+    return (_mean_counts(sentences, documents) - 1) / num_others
+
+
 def measure_answers(sentences: Sequence[str], focus: str) -> Floats:
     """Return how much each sentence is like a question or aspect: the log of a share of the closest.
 
@@ -69,10 +80,14 @@ def measure_answers(sentences: Sequence[str], focus: str) -> Floats:
 
 def _commonness(sentences: Sequence[str], paragraphs: Sequence[Hashable]) -> Floats:
     """Return the mean share of paragraphs that have a content word of each sentence."""
+    return _mean_counts(sentences, paragraphs) / max(len(set(paragraphs)), 1)
+
+
+def _mean_counts(sentences: Sequence[str], places: Sequence[Hashable]) -> Floats:
+    """Return in how many places the content words of each sentence stand, on average."""
     words = [set(content_stems(sentence)) for sentence in sentences]
-    of_paragraph: dict[Hashable, set[str]] = {}
-    for paragraph, own in zip(paragraphs, words):
-        of_paragraph.setdefault(paragraph, set()).update(own)
-    counts = Counter(word for own in of_paragraph.values() for word in own)
-    shares = [sum(counts[word] for word in own) / max(len(own), 1) for own in words]
-    return np.array(shares) / max(len(of_paragraph), 1)
+    of_place: dict[Hashable, set[str]] = {}
+    for place, own in zip(places, words):
+        of_place.setdefault(place, set()).update(own)
+    counts = Counter(word for own in of_place.values() for word in own)
+    return np.array([sum(counts[word] for word in own) / max(len(own), 1) for own in words])

@@ -32,8 +32,8 @@ def fills_its_place(sentence: str, num_words: int) -> bool:
 
 
 def find_openings(sentences: Sequence[str], title: str) -> set[int]:
-    """Return which sentences name the topic: at least half as many of its words as any of them has."""
+    """Return which sentences name the topic: two thirds as many of its words as any of them has."""
     topic = set(content_stems(title))
     named = [len(topic.intersection(split_stems(sentence))) for sentence in sentences]
     most = max(named, default=0)
-    return {number for number, count in enumerate(named) if 0 < most <= 2 * count}
+    return {number for number, count in enumerate(named) if 0 < 2 * most <= 3 * count}

@@ -68,6 +68,7 @@ _REFERRING_PHRASES = frozenset(
 _CONTRACTED = re.compile("['\u2019]")
 _QUOTED = re.compile(r'"[^"]*"|\u201c[^\u201d]*\u201d')
 _WE = re.compile(r"\b(?:[Ww]e|[Oo]urs?|[Oo]urselves|[Mm]y|[Mm]yself|me|us)\b")
+_YOU = re.compile(r"\b(?:you|yours?|yourself|yourselves|please)\b|!\W*$", re.IGNORECASE)
 _I = re.compile(r"(?:\b([A-Z]\w*)\s+)?\bI\b(?!\.)")
 
 
@@ -113,6 +114,11 @@ def speaks_of_itself(sentence: str) -> bool:
     told = _QUOTED.sub(" ", sentence)
     says_i = any((before or "the").lower() in FUNCTION_WORDS for before in _I.findall(told))
     return says_i or _WE.search(told) is not None
+
+
+def speaks_to_readers(sentence: str) -> bool:
+    """Does it say "you", or call out? In quotes it does not count."""
+    return _YOU.search(_QUOTED.sub(" ", sentence)) is not None
 
 
 def leans_on_another(words: Sequence[str]) -> bool:

@@ -26,6 +26,7 @@ from hiersum.choosing.sentences import ReadSentence
 from hiersum.data.files import write_atomically
 from hiersum.errors import CheckpointError
 from hiersum.text.quotable import find_openings
+from hiersum.text.verbs import has_verb, is_order
 from hiersum.text.words import FUNCTION_WORDS, speaks_to_readers, split_words
 
 CHOOSER = "chooser.json"
@@ -37,9 +38,9 @@ _LENGTH, _COPIES, _EARLY, _COHESION = 1.0, 1.0, 0.5, 1.0
 """In deviations of the score: for a sentence e times as long as another (many short ones read badly), for
 one that e times as many documents have, for the beginning of a document, and for going on where a
 sentence that was taken ends."""
-_AGREEMENT, _CALL = 0.3, 1.5
-"""In deviations too: for one deviation of how many documents share its words, and for what is said to the
-reader instead of about the topic."""
+_AGREEMENT, _CALL, _NOTE = 0.3, -1.5, -1.5
+"""In deviations too: for one deviation of how many documents share its words, for what is said to the
+reader instead of about the topic, and for what has no verb."""
 _MAX_WEIGHT = 1e9
 
 
@@ -78,7 +79,7 @@ class Chooser:
         scores = _standardised(scores) + [_prominence(sentence) for sentence in sentences]
         texts = [sentence.text for sentence in sentences]
         agreement = measure_agreement(texts, [sentence.place[0] for sentence in sentences])
-        scores += _AGREEMENT * _standardised(agreement)
+        scores += _AGREEMENT * _standardised(agreement) + _NOTE * _are_notes(texts)
         openings = find_openings(texts, title)
         if focus:
             scores += _ANSWER_WEIGHT * measure_answers(texts, focus)
@@ -159,9 +160,15 @@ def _prominence(sentence: ReadSentence) -> float:
     """Return what counts beside what a sentence says."""
     copies = math.log(sentence.num_documents)
     early = 1 / (1 + sentence.place[1])
-    call = speaks_to_readers(sentence.text)
     length = math.log(sentence.num_words)
-    return _LENGTH * length + _COPIES * copies + _EARLY * early - _CALL * call
+    is_call = speaks_to_readers(sentence.text) or is_order(sentence.text)
+    return _LENGTH * length + _COPIES * copies + _EARLY * early + _CALL * is_call
+
+
+def _are_notes(texts: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which sentences have no verb; none, if most have none that is known: not English."""
+    notes = np.array([not has_verb(text) for text in texts])
+    return notes if 2 * notes.sum() <= len(notes) else np.zeros_like(notes)
 
 
 def _standardised(values: Floats) -> Floats:

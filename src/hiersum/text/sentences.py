@@ -2,8 +2,9 @@
 
 A full stop ends a sentence when a space follows and then something that can begin one, unless it
 belongs to an abbreviation or an initial. Other scripts' full stops end a sentence wherever they stand.
-The dateline of a report ("LONDON (Reuters) - ") is none of its first sentence. What this leaves out:
-sentences that begin in lower case, and abbreviations it does not know.
+The dateline of a report ("LONDON (Reuters) - ") and the number of a clause ("2.1 ") are none of its
+first sentence. What this leaves out: sentences that begin in lower case, and abbreviations it does not
+know.
 """
 
 from __future__ import annotations
@@ -34,10 +35,11 @@ _CANDIDATE = re.compile(
 _CAPITALS = r"[A-Z][A-Z.'\u2019-]+"
 _NAME = r"[A-Z][\w.'\u2019-]*"
 _AGENCY = r"\([A-Za-z][A-Za-z/. ]{1,24}\)"
-_DATELINE = re.compile(
+_LABEL = re.compile(
     rf"""(?:{_CAPITALS}(?:[ ]{_CAPITALS}){{0,3}}(?:,?[ ](?:{_NAME}|\d{{1,2}}|{_AGENCY})){{0,5}}"""
-    rf"""|(?:{_NAME}[ ,]{{1,2}}){{0,4}}{_AGENCY})"""
+    rf"""|(?:(?:{_NAME}|\d{{1,2}})[ ,]{{1,2}}){{0,5}}{_AGENCY})"""
     r"""(?:[ ]--?[ ]|[ ]?[\u2013\u2014][ ]?)(?=["'\u201c]?[A-Z\d])"""
+    r"""|\d{1,2}(?:\.\d{1,2})+\.?[ ]+(?=[A-Z][a-z]*[ ])"""
 )
 _CAN_BEGIN = re.compile(r"""["'\u201c\u2018\u00ab(\[\u00bf\u00a1-]*([^\W_])""")
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")  # J. or J.R.R. without its last stop
@@ -50,8 +52,8 @@ _FINAL = re.compile(
 
 def split_sentences(text: str) -> list[str]:
     """Return the sentences of a paragraph, stripped; a text without any end is one sentence."""
-    dateline = _DATELINE.match(text)
-    start = dateline.end() if dateline else 0
+    label = _LABEL.match(text)
+    start = label.end() if label else 0
     sentences = [text[:start].strip()]
     for match in _CANDIDATE.finditer(text):
         if match["wide"] is None and not _is_boundary(text, match):

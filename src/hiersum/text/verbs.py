@@ -1,0 +1,67 @@
+"""Which English sentences are sentences: what has no verb is a note, what begins with one an order.
+
+The verbs stand in `verbs.txt`, learned from articles (`recipes/verb_words.py`); plain forms, with which
+an order begins, are marked "!". In other languages few sentences have one of them, which says nothing.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from hiersum.text.words import split_words
+
+_AUXILIARIES = frozenset(
+    """is isn't are aren't was wasn't were weren't has hasn't have haven't had hadn't do don't does
+    doesn't did didn't can can't cannot could couldn't may might must mustn't shall should shouldn't will
+    won't would wouldn't it's that's there's he's she's what's who's here's let's""".split()
+)
+_CONTRACTED = ("'re", "'ve", "'ll", "'m", "'d")
+_BEFORE_OTHERS = frozenset("to the a an his her its their our your my no of".split())
+"""After these a verb's form is a noun, or makes no sentence: "the plans", "Felix to go"."""
+_SHORT = 4
+"""Letters of "bed" and "used": that short, a word's end says nothing."""
+
+
+def has_verb(sentence: str) -> bool:
+    """Does it say that something is or does something? "Two goals up." does not."""
+    verbs, _ = _verbs()
+    words = _plain_words(sentence)
+    for before, word in zip(("", *words), words):
+        if word in _AUXILIARIES or word.endswith(_CONTRACTED):
+            return True
+        if (is_past(word) or word in verbs) and before not in _BEFORE_OTHERS:
+            return True
+    return False
+
+
+def is_order(sentence: str) -> bool:
+    """Does it tell somebody to do something: "Cut the cord.", "Do not enter."? In quotes it may."""
+    if not sentence[:1].isalpha():
+        return False
+    _, plain_forms = _verbs()
+    first, second = [*_plain_words(sentence)[:2], "", ""][:2]
+    is_noun = second == "of"  # "Use of ..."
+    return (
+        (first in plain_forms and not is_noun)
+        or first == "don't"
+        or (first, second) == ("do", "not")
+    )
+
+
+def is_past(word: str) -> bool:
+    """Has it the end of a regular verb's past?"""
+    return word.endswith("ed") and len(word) > _SHORT
+
+
+def _plain_words(sentence: str) -> list[str]:
+    return split_words(sentence.replace("\u2019", "'"))
+
+
+@cache
+def _verbs() -> tuple[frozenset[str], frozenset[str]]:
+    """Return all forms, and plain forms."""
+    text = files("hiersum.text").joinpath("verbs.txt").read_text(encoding="utf-8")
+    lines = text.split()
+    plain_forms = frozenset(line[:-1] for line in lines if line.endswith("!"))
+    return plain_forms.union(lines), plain_forms

@@ -1,10 +1,13 @@
 """How good a model is on a folder of documents about one thing, as people have them.
 
     python benchmarks/folder_quality.py MODEL ARTICLES.parquet [--limit N] [--set ...]
+    python benchmarks/folder_quality.py MODEL benchmarks/kinds.jsonl --name kinds_quality
 
 The sections of a long article (`wikivisual-` of wikilead), 60 words and more, are documents of their
-own, at least four; the lead is the target. With the title and without it. All systems are cut to the
-length of the model's summary, cluster by cluster.
+own, at least four; the lead is the target. Or clusters as they are: `kinds.jsonl` holds 42 that were
+made up for this, news, running stories, science, opinions, workplace and web pages, of four to seven
+documents by different hands, each with a summary of all. With the title and without it. All systems are
+cut to the length of the model's summary, cluster by cluster.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 from measure import write_results
-from model_quality import EVALUATION, baselines, make_parser, rouge_rows, shape
+from model_quality import EVALUATION, baselines, make_parser, read, rouge_rows, shape
 
 from hiersum import Cluster, Document, Summarizer, load_config
 from hiersum.bundled import recommended_settings
@@ -47,6 +50,13 @@ def folders(path: Path, config: Config) -> Iterator[Cluster]:
             yield empty_clones(Cluster(article["title"], documents, summary=lead), config)
 
 
+def read_folders(path: Path, config: Config, limit: int) -> list[Cluster]:
+    """Return the clusters of articles, or of a corpus."""
+    if path.suffix == ".parquet":
+        return list(islice(folders(path, config), limit or None))
+    return read(path, config, limit)
+
+
 def measure(summarizer: Summarizer, clusters: list[Cluster]) -> dict[str, Any]:
     """Return scores of all systems, and how long the model's summaries are."""
     outcomes = tracked(clusters, "summarising", len(clusters))
@@ -67,7 +77,7 @@ def main() -> None:
     parser = make_parser(__doc__.split("\n")[0], "articles", "folder_quality")
     options = parser.parse_args()
     config = load_config(None, options.settings, recommended=recommended_settings(options.model))
-    clusters = list(islice(folders(options.articles, config), options.limit or None))
+    clusters = read_folders(options.articles, config, options.limit)
     summarizer = Summarizer.from_pretrained(options.model, config=config)
     write_results(
         options.name,

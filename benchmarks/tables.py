@@ -363,8 +363,12 @@ def model_differences() -> str:
     return "\n".join([_model_rows(rows), "", *second, "", f"`{record['signature']}`"])
 
 
-def folder_table() -> str:
-    record = latest("folder_quality")
+def kinds_table() -> str:
+    return folder_table("kinds_quality")
+
+
+def folder_table(name: str = "folder_quality") -> str:
+    record = latest(name)
     kinds = {
         kind: record[kind]["cut to the model's length"] for kind in ("with the title", "without")
     }
@@ -519,12 +523,14 @@ PAGES = {
     "README.md": {
         "model": model_table,
         "folders": folder_table,
+        "kinds": kinds_table,
         "quality": quality_table,
         "speed": speed_table,
     },
     "src/hiersum/pretrained/README.md": {
         "model": model_table,
         "folders": folder_table,
+        "kinds": kinds_table,
         "differences": model_differences,
     },
     "docs/configuration.md": {"settings": settings_table},

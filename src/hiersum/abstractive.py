@@ -29,6 +29,7 @@ from hiersum.rules import Rules
 from hiersum.text.penn import to_penn
 from hiersum.text.support import Evidence
 from hiersum.text.tokenizer import Tokenizer
+from hiersum.text.voices import measure_voices
 from hiersum.types import Attention, Example, Progress
 
 _TOKENS_PER_WORD = 2  # room for a summary of the wanted words, however its words are split
@@ -160,7 +161,12 @@ class AbstractiveSystem:
                 example, texts, self.tokenizer, num_documents=counts, room=max_words
             )
             chosen = chooser.choose(
-                sentences, states, title=example.title, focus=focus, max_words=max_words
+                sentences,
+                states,
+                title=example.title,
+                focus=focus,
+                max_words=max_words,
+                voices=measure_voices(texts),
             )
             places = [sentence.place for sentence in chosen]
             drafts.append(Draft([sentence.text for sentence in chosen], places=places))

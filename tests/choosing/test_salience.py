@@ -9,7 +9,12 @@ import pytest
 from networkx import DiGraph
 from networkx import pagerank as pagerank_of_networkx
 
-from hiersum.choosing.salience import measure_agreement, measure_answers, measure_salience
+from hiersum.choosing.salience import (
+    measure_agreement,
+    measure_answers,
+    measure_salience,
+    weigh_words,
+)
 from hiersum.text.tfidf import TfidfSpace, cosines
 
 SENTENCES = [
@@ -62,6 +67,15 @@ def test_documents_agree_on_words_that_others_have_too() -> None:
         measure_agreement(sentences, [0, 1, 2, 1]), [0.5, 0.5, 0.5, 0.0], atol=1e-9
     )
     assert measure_agreement(["Old corn.", "Old mill."], [0, 0]).tolist() == [0, 0]
+
+
+def test_words_are_worth_the_log_of_the_documents_that_have_them() -> None:
+    sentences = ["Old corn grows.", "The mill is old.", "Corn is an old grain.", "Mill."]
+    weights = weigh_words(sentences, [0, 1, 2, 1])
+    assert weights.shape == (4, 5), "old, corn, grow, mill, grain"
+    np.testing.assert_allclose(
+        weights.sum(axis=1), [math.log(3) + math.log(2), math.log(3), math.log(3) + math.log(2), 0]
+    )
 
 
 def test_what_has_the_words_of_a_question_answers_it() -> None:

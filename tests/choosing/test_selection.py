@@ -44,6 +44,14 @@ def test_what_does_not_fit_makes_way_for_what_does() -> None:
     assert choose([3.0, 2.0, 1.0], lengths=[30, 30, 10], max_words=45) == [0, 2]
 
 
+def test_a_word_counts_once() -> None:
+    """Of two that say the same, the second gains nothing; one of other words goes first."""
+    words = np.array([[2.0, 1.0, 0.0], [2.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    assert choose([0.0, 0.5, 0.0], words=words) == [0, 2, 1]
+    assert choose([0.0, 0.5, 0.0], words=words, max_words=20, worth=0.9) == [0, 2]
+    assert choose([0.0, 0.5, 0.0]) == [1, 0, 2]
+
+
 def test_what_is_like_one_that_was_taken_is_left_out() -> None:
     assert choose([3.0, 2.0, 1.0], alike=((0, 1),)) == [0, 2]
 

@@ -11,8 +11,6 @@ from hiersum.text.words import (
     cut_words,
     find_amounts,
     leans_on_another,
-    speaks_of_itself,
-    speaks_to_readers,
     split_every,
     split_stems,
     split_words,
@@ -76,43 +74,6 @@ def test_stems_are_for_english_words_only() -> None:
 
 def test_a_possessive_is_its_word() -> None:
     assert split_stems("Shutt's bridge\u2019s its") == ["shutt", "bridg", "its"]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "expected"),
-    [
-        ("We paid for it.", True),
-        ('The page said "alarm", and I did not see it.', True),
-        ('"I paid for it", the mayor said.', False),
-        ("\u201cWe paid\u201d, she said.", False),
-        ("The mayor paid for it.", False),
-        ("I've never seen it.", True),
-        ("We're late.", True),
-        ("But I was late.", True),
-        ("This is what happened to us.", True),
-        ("The US government closed the coal mine.", False),
-        ("Charles I of England fought in World War I.", False),
-        ("I. Newton saw it.", False),
-    ],
-)
-def test_who_speaks_is_told_by_quotes(sentence: str, expected: bool) -> None:
-    assert speaks_of_itself(sentence) is expected
-
-
-@pytest.mark.parametrize(
-    ("sentence", "expected"),
-    [
-        ("Please do not return it to the shop.", True),
-        ("If you hear a buzzer, leave.", True),
-        ("Your airline knows more.", True),
-        ("Welcome to the bridge!", True),
-        ('Anna said: "You lost!" and left.', False),
-        ("The youth of the town left.", False),
-        ("The festival Yahoo! Days was a success.", False),
-    ],
-)
-def test_who_speaks_to_readers(sentence: str, expected: bool) -> None:
-    assert speaks_to_readers(sentence) is expected
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ question, what answers it comes before all else.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from itertools import pairwise
@@ -20,27 +19,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiersum.choosing.salience import Floats, measure_agreement, measure_answers, measure_salience
+from hiersum.choosing.prominence import measure_prominence, standardised
+from hiersum.choosing.salience import Floats, measure_answers, measure_salience
 from hiersum.choosing.selection import select
 from hiersum.choosing.sentences import ReadSentence
 from hiersum.data.files import write_atomically
 from hiersum.errors import CheckpointError
 from hiersum.text.quotable import find_openings
-from hiersum.text.verbs import has_verb, is_order
-from hiersum.text.words import FUNCTION_WORDS, speaks_to_readers, split_words
+from hiersum.text.words import FUNCTION_WORDS, split_words
 
 CHOOSER = "chooser.json"
 FORMAT = 1
 _REDUNDANCY = 0.5
 _ANSWER_WEIGHT = 3.0
 """In deviations of the score, for a sentence e times as like the question as another."""
-_LENGTH, _COPIES, _EARLY, _COHESION = 1.0, 1.0, 0.5, 1.0
-"""In deviations of the score: for a sentence e times as long as another (many short ones read badly), for
-one that e times as many documents have, for the beginning of a document, and for going on where a
-sentence that was taken ends."""
-_AGREEMENT, _CALL, _NOTE = 0.3, -1.5, -1.5
-"""In deviations too: for one deviation of how many documents share its words, for what is said to the
-reader instead of about the topic, and for what has no verb."""
+_COHESION = 1.0
+"""In deviations too, for going on where a sentence that was taken ends."""
 _MAX_WEIGHT = 1e9
 
 
@@ -60,6 +54,7 @@ class Chooser:
         title: str,
         focus: str,
         max_words: int,
+        voices: float = 0.0,
     ) -> list[ReadSentence]:
         """Return the sentences of a summary, in its order.
 
@@ -69,17 +64,18 @@ class Chooser:
             title: what it is about.
             focus: a question or aspect; may be empty.
             max_words: a cap; a sentence that is longer by itself may come out alone.
+            voices: in what share of what was read somebody speaks.
         """
         if not sentences:
             return []
         features, similarities = sentence_features(sentences, states, title)
         repeats = _repeats(sentences, title)
         similarities[repeats] = 1
-        scores: Floats = features @ np.array([*self.states, self.salience])
-        scores = _standardised(scores) + [_prominence(sentence) for sentence in sentences]
+        scores = standardised(features @ np.array([*self.states, self.salience]))
+        # A question is answered by what is like it, not by what is told most.
+        prominence = measure_prominence(sentences, voices=0.0 if focus else voices)
+        scores += prominence.scores
         texts = [sentence.text for sentence in sentences]
-        agreement = measure_agreement(texts, [sentence.place[0] for sentence in sentences])
-        scores += _AGREEMENT * _standardised(agreement) + _NOTE * _are_notes(texts)
         openings = find_openings(texts, title)
         if focus:
             scores += _ANSWER_WEIGHT * measure_answers(texts, focus)
@@ -97,6 +93,7 @@ class Chooser:
             openings=openings,
             following=[*following, None],
             cohesion=_COHESION,
+            words=prominence.words,
         )
         return [sentences[index] for index in _in_order(sentences, chosen, openings)]
 
@@ -154,27 +151,6 @@ def sentence_features(
     means = [states[one.tokens.start : one.tokens.stop].mean(axis=0) for one in sentences]
     features: Floats = np.column_stack([np.stack(means).astype(np.float64), salience])
     return features - features.mean(axis=0), similarities
-
-
-def _prominence(sentence: ReadSentence) -> float:
-    """Return what counts beside what a sentence says."""
-    copies = math.log(sentence.num_documents)
-    early = 1 / (1 + sentence.place[1])
-    length = math.log(sentence.num_words)
-    is_call = speaks_to_readers(sentence.text) or is_order(sentence.text)
-    return _LENGTH * length + _COPIES * copies + _EARLY * early + _CALL * is_call
-
-
-def _are_notes(texts: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which sentences have no verb; none, if most have none that is known: not English."""
-    notes = np.array([not has_verb(text) for text in texts])
-    return notes if 2 * notes.sum() <= len(notes) else np.zeros_like(notes)
-
-
-def _standardised(values: Floats) -> Floats:
-    """Return values less their mean, in deviations."""
-    standardised: Floats = (values - values.mean()) / (values.std() or 1)
-    return standardised
 
 
 def _repeats(sentences: Sequence[ReadSentence], title: str) -> NDArray[np.bool_]:

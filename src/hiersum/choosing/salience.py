@@ -10,6 +10,7 @@ What answers a question that somebody asked is measured apart.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -54,6 +55,23 @@ def measure_salience(
     return salience, similarities
 
 
+def weigh_words(sentences: Sequence[str], documents: Sequence[Hashable]) -> Floats:
+    """Return for each sentence and content word the log of how many documents have it, 0 if it has not.
+
+    Args:
+        sentences: of one cluster.
+        documents: which document each stands in.
+    """
+    words = [set(content_stems(sentence)) for sentence in sentences]
+    counts = _count_places(words, documents)
+    columns = {word: column for column, word in enumerate(counts)}
+    weights = np.zeros((len(sentences), len(columns)))
+    for row, own in zip(weights, words):
+        for word in own:
+            row[columns[word]] = math.log(counts[word])
+    return weights
+
+
 def measure_agreement(sentences: Sequence[str], documents: Sequence[Hashable]) -> Floats:
     """Return for each sentence the mean share of the other documents that have its content words.
 
@@ -86,8 +104,13 @@ def _commonness(sentences: Sequence[str], paragraphs: Sequence[Hashable]) -> Flo
 def _mean_counts(sentences: Sequence[str], places: Sequence[Hashable]) -> Floats:
     """Return in how many places the content words of each sentence stand, on average."""
     words = [set(content_stems(sentence)) for sentence in sentences]
+    counts = _count_places(words, places)
+    return np.array([sum(counts[word] for word in own) / max(len(own), 1) for own in words])
+
+
+def _count_places(words: Sequence[set[str]], places: Sequence[Hashable]) -> Counter[str]:
+    """Return in how many places each word stands."""
     of_place: dict[Hashable, set[str]] = {}
     for place, own in zip(places, words):
         of_place.setdefault(place, set()).update(own)
-    counts = Counter(word for own in of_place.values() for word in own)
-    return np.array([sum(counts[word] for word in own) / max(len(own), 1) for own in words])
+    return Counter(word for own in of_place.values() for word in own)

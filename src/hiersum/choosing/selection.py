@@ -20,6 +20,7 @@ def select(
     openings: Set[int] = frozenset(),
     following: Sequence[int | None] = (),
     cohesion: float = 0.0,
+    words: NDArray[np.float64] | None = None,
 ) -> list[int]:
     """Take the sentences of highest score that fit, say something new, and can be understood.
 
@@ -36,11 +37,14 @@ def select(
         openings: which ones to begin with, if one of them can be taken.
         following: the sentence that goes on where each ends, if there is one.
         cohesion: what such a sentence gains once the one before it is taken.
+        words: what each word is worth to each sentence that has it, and 0 to others; it counts once.
 
     Returns:
         Their numbers, best first.
     """
     scores, sizes = scores.copy(), np.array(lengths)
+    words = np.zeros((len(scores), 0)) if words is None else words
+    is_new = np.ones(words.shape[1])
     is_opening = np.isin(np.arange(len(scores)), list(openings))
     is_free = np.array([need is None for need in needs])
     wanted = np.array([-1 if need is None else need for need in needs])
@@ -48,16 +52,18 @@ def select(
     closest = np.zeros(len(scores))
     room = max_words
     while True:
+        values = scores + words @ is_new
         is_able = is_free & (sizes <= room) & (closest <= redundancy)
         is_able[chosen] = False
         if room < max_words / 2:
-            is_able &= scores >= worth
+            is_able &= values >= worth
         if not chosen and (is_able & is_opening).any():
             is_able &= is_opening
         if not is_able.any():
-            return chosen or [int(scores.argmax())]
-        best = int(np.where(is_able, scores, -np.inf).argmax())
+            return chosen or [int(values.argmax())]
+        best = int(np.where(is_able, values, -np.inf).argmax())
         chosen.append(best)
+        is_new[words[best] != 0] = 0
         is_free |= wanted == best
         closest = np.maximum(closest, similarities[best])
         room -= lengths[best]

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from hiersum.text.sentences import ends_sentence
-from hiersum.text.words import content_stems, speaks_of_itself, split_stems
+from hiersum.text.voices import speaks_of_itself
+from hiersum.text.words import content_stems, split_stems
 
 _ADDITION = re.compile(r"\s*\(.*")
 _WORDS = range(6, 61)

@@ -66,10 +66,6 @@ _REFERRING_PHRASES = frozenset(
     | {("the", "following"), ("the", "same", "year"), ("later", "that"), ("in", "other", "cases")}
 )
 _CONTRACTED = re.compile("['\u2019]")
-_QUOTED = re.compile(r'"[^"]*"|\u201c[^\u201d]*\u201d')
-_WE = re.compile(r"\b(?:[Ww]e|[Oo]urs?|[Oo]urselves|[Mm]y|[Mm]yself|me|us)\b")
-_YOU = re.compile(r"\b(?:you|yours?|yourself|yourselves|please)\b|!\W*$", re.IGNORECASE)
-_I = re.compile(r"(?:\b([A-Z]\w*)\s+)?\bI\b(?!\.)")
 
 
 def split_words(text: str) -> list[str]:
@@ -104,21 +100,6 @@ def stem_word(word: str) -> str:
     if word.endswith(_POSSESSIVE):
         word = word[:-2]
     return stem(word) if len(word) > 3 and word.isascii() else word
-
-
-def speaks_of_itself(sentence: str) -> bool:
-    """Does it say "I" or "we"? In quotes it does not count: there it is told who speaks.
-
-    The US, Charles I and World War I are nobody who speaks.
-    """
-    told = _QUOTED.sub(" ", sentence)
-    says_i = any((before or "the").lower() in FUNCTION_WORDS for before in _I.findall(told))
-    return says_i or _WE.search(told) is not None
-
-
-def speaks_to_readers(sentence: str) -> bool:
-    """Does it say "you", or call out? In quotes it does not count."""
-    return _YOU.search(_QUOTED.sub(" ", sentence)) is not None
 
 
 def leans_on_another(words: Sequence[str]) -> bool:

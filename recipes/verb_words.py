@@ -29,6 +29,8 @@ _OBJECTS = frozenset(
 )
 _AUXILIARIES = frozenset("will would can could must should may might cannot did don't".split())
 _ADVERBS = frozenset("always never ever often soon sometimes".split())
+_SELDOM = frozenset("cost costs range ranges exports".split())
+"""Verbs that are nouns too often to be found."""
 _MIN_COUNT, _MIN_SHARE = 3, 0.005
 _MIN_PLAIN, _MIN_PLAIN_SHARE = 8, 0.04
 _MAX_PARAGRAPHS = 30
@@ -56,7 +58,7 @@ def main() -> None:
     forms = {
         word for word, count in finite.items() if count >= max(_MIN_COUNT, _MIN_SHARE * total[word])
     }
-    words = sorted(word for word in forms | plain_forms if _is_content(word))
+    words = sorted(word for word in forms | plain_forms | _SELDOM if _is_content(word))
     with write_atomically(options.out) as file:
         for word in words:
             file.write(f"{word}{'!' if word in plain_forms else ''}\n".encode())

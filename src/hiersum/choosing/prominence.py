@@ -24,7 +24,7 @@ _COPIES = 1.0
 """For a sentence that e times as many documents have."""
 _EARLY = 0.5
 """For the beginning of a document."""
-_CALL, _NOTE = -1.5, -1.5
+_CALL, _NOTE = -3.0, -3.0
 """For what is said to the reader instead of about the topic, and for what has no verb."""
 _LENGTH, _AGREEMENT = 1.0, 0.3
 """In an encyclopedia, for a sentence e times as long as another (many short ones read badly), and for one

@@ -2,8 +2,8 @@
 
 A full stop ends a sentence when a space follows and then something that can begin one, unless it
 belongs to an abbreviation or an initial. Other scripts' full stops end a sentence wherever they stand.
-The dateline of a report ("LONDON (Reuters) - ") and the number of a clause ("2.1 ") are none of its
-first sentence. What this leaves out: sentences that begin in lower case, and abbreviations it does not
+The dateline of a report ("LONDON (Reuters) - ") and the number of a clause ("2.1 ", "3) ") are no part
+of a sentence. What this leaves out: sentences that begin in lower case, and abbreviations it does not
 know.
 """
 
@@ -20,7 +20,7 @@ ABBREVIATIONS = frozenset(
 )
 # These may end a sentence or stand within one; the next word decides.
 OPEN_ABBREVIATIONS = frozenset(
-    "inc ltd co corp jr etc u.s u.k a.m p.m b.c a.d ph.d d.c esq".split()
+    "inc ltd co corp jr etc u.s u.k a.m p.m b.c a.d ph.d d.c esq pop dir incl min max".split()
 )
 _STARTERS = frozenset(
     """the a an it he she they we i you this that these those in on at by for from with as after before
@@ -39,7 +39,7 @@ _LABEL = re.compile(
     rf"""(?:{_CAPITALS}(?:[ ]{_CAPITALS}){{0,3}}(?:,?[ ](?:{_NAME}|\d{{1,2}}|{_AGENCY})){{0,5}}"""
     rf"""|(?:(?:{_NAME}|\d{{1,2}})[ ,]{{1,2}}){{0,5}}{_AGENCY})"""
     r"""(?:[ ]--?[ ]|[ ]?[\u2013\u2014][ ]?)(?=["'\u201c]?[A-Z\d])"""
-    r"""|\d{1,2}(?:\.\d{1,2})+\.?[ ]+(?=[A-Z][a-z]*[ ])"""
+    r"""|\d{1,2}(?:\.\d{1,2})+\.?[ ]+(?=[A-Z][a-z]*[ ])|\d{1,2}[.)][ ]+(?=[^\W\d_])"""
 )
 _CAN_BEGIN = re.compile(r"""["'\u201c\u2018\u00ab(\[\u00bf\u00a1-]*([^\W_])""")
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")  # J. or J.R.R. without its last stop

@@ -76,8 +76,9 @@ upgrade: ## the newest releases of everything but torch into .venv and constrain
 	rm -rf .venv && $(PYTHON) -m venv .venv
 	grep '^torch==' constraints.txt > .venv/torch.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c .venv/torch.txt -e '.[dev]'
-	{ grep '^#' constraints.txt; $(BIN)/python -m pip freeze --exclude-editable | sed 's/^\(torch==[^+]*\)+.*/\1/'; } > .venv/all.txt
-	mv .venv/all.txt constraints.txt
+	$(BIN)/python -m pip freeze --exclude-editable > .venv/frozen.txt
+	{ grep '^#' constraints.txt; sed 's/^\(torch==[^+]*\)+.*/\1/' .venv/frozen.txt; } > .venv/all.txt
+	grep -q '^torch==' .venv/all.txt && mv .venv/all.txt constraints.txt
 	@touch .venv/installed .venv/installed-dev
 
 clean: ## remove .venv and caches

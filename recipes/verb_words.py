@@ -20,7 +20,7 @@ from hiersum.data.files import write_atomically
 from hiersum.text.verbs import is_past
 from hiersum.text.words import FUNCTION_WORDS, LINKING_ADVERBS
 
-_TOKEN = re.compile(r"[a-z]+(?:'[a-z]+)?|[.,;:!?]")
+_TOKEN = re.compile(r"[A-Za-z]+(?:'[a-z]+)?|[.,;:!?]")
 # Not "it": "make it possible to" says nothing of "possible".
 _SUBJECTS = frozenset("he she they who which we i you".split())
 _OBJECTS = frozenset(
@@ -28,7 +28,9 @@ _OBJECTS = frozenset(
     about no not them him it around more through two three some one what how of""".split()
 )
 _AUXILIARIES = frozenset("will would can could must should may might cannot did don't".split())
-_ADVERBS = frozenset("always never ever often soon sometimes".split())
+_ADVERBS = frozenset(
+    "always never ever often soon sometimes otherwise doubtless henceforth someday somehow".split()
+)
 _SELDOM = frozenset("cost costs range ranges exports".split())
 """Verbs that are nouns too often to be found."""
 _MIN_COUNT, _MIN_SHARE = 3, 0.005
@@ -41,11 +43,13 @@ def main() -> None:
     parser.add_argument("out", type=Path)
     parser.add_argument("articles", type=Path, nargs="+")
     options = parser.parse_args()
-    total, finite, plain = Counter[str](), Counter[str](), Counter[str]()
+    total, small, finite, plain = (Counter[str]() for _ in range(4))
     for path in options.articles:
         for paragraphs in pq.read_table(path, columns=["paragraphs"])["paragraphs"].to_pylist():
             for paragraph in paragraphs[:_MAX_PARAGRAPHS]:
-                words = _TOKEN.findall(paragraph.lower())
+                written = _TOKEN.findall(paragraph)
+                small.update(word for word in written if word.islower())
+                words = [word.lower() for word in written]
                 total.update(words)
                 for before, word, after in zip(words, words[1:], words[2:]):
                     finite[word] += before in _SUBJECTS and after in _OBJECTS
@@ -58,7 +62,8 @@ def main() -> None:
     forms = {
         word for word, count in finite.items() if count >= max(_MIN_COUNT, _MIN_SHARE * total[word])
     }
-    words = sorted(word for word in forms | plain_forms | _SELDOM if _is_content(word))
+    found = forms | plain_forms | _SELDOM
+    words = sorted(w for w in found if _is_content(w) and 2 * small[w] > total[w])  # no names
     with write_atomically(options.out) as file:
         for word in words:
             file.write(f"{word}{'!' if word in plain_forms else ''}\n".encode())

@@ -19,7 +19,7 @@ from hiersum.graphs.pagerank import pagerank
 from hiersum.graphs.similarity import similarity_graph
 from hiersum.text.paragraphs import split_document
 from hiersum.text.quotable import fills_its_place
-from hiersum.text.sentences import split_sentences
+from hiersum.text.sentences import split_sentences, without_label
 from hiersum.text.tfidf import TfidfSpace, cosines
 from hiersum.text.words import count_words, cut_words, split_words
 from hiersum.types import Document, Paragraph, Source, SummarySentence
@@ -142,7 +142,7 @@ def _sentences(paragraphs: Sequence[Paragraph], max_words: int) -> list[_Sentenc
     sentences = [
         _Sentence(text, paragraph, num_words)
         for paragraph in paragraphs
-        for text in split_sentences(paragraph.text)
+        for text in map(without_label, split_sentences(paragraph.text))
         if (num_words := count_words(text))
     ][:_MAX_SENTENCES]  # one given paragraph may hold more
     if sum(sentence.num_words for sentence in sentences) <= max_words:

@@ -91,10 +91,9 @@ def test_what_several_documents_have_counts_more() -> None:
 
 def test_what_documents_agree_on_counts_more_and_calls_and_notes_less() -> None:
     agreed = ["Mills grind corn.", "Bakers make bread.", "Corn prices fell."]
-    calling = ["Please buy bread.", "Bakers make bread.", "Bring old corn."]
-    noted = ["Five corn mills.", "Mills are dear.", "Corn is dear."]
-    foreign = ["F\u00fcnf alte M\u00fchlen.", "M\u00fchlen mahlen Korn.", "Ice is dear."]
-    cases = ((agreed, {0, 2}), (calling, {1}), (noted, {1, 2}), (foreign, {0, 1}))
+    calling = ["Please buy the bread.", "The bakers make bread.", "Bring the corn."]
+    noted = ["Corn of the mills.", "Mills are dear.", "The corn is dear."]
+    cases = ((agreed, {0, 2}), (calling, {1}), (noted, {1, 2}))
     for texts, able in cases:
         some = [
             ReadSentence(text, (n, 0), 0, range(2), 3, leans=False) for n, text in enumerate(texts)

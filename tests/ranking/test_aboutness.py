@@ -91,6 +91,18 @@ def test_where_documents_are_alike_none_is_left_out() -> None:
         assert about("Tandry kettle", first, *others) == expected
 
 
+def test_copies_with_another_last_line_are_alike() -> None:
+    """What all documents have tells none of them from others."""
+    body = document("They were glued.", "Handles came off.", "A firm paid.", seed=6)
+    ends = [
+        "Tandry calls its QuickBoil back.",
+        "Tandry is silent about the QuickBoil.",
+        "So it goes.",
+    ]
+    texts = [f"{body}\n{end} {n}" for n, end in enumerate([*ends, "Well.", "Yes.", "No.", "Oh."])]
+    assert about("Tandry QuickBoil", *texts) == set(range(7))
+
+
 def test_of_few_documents_none_is_left_out() -> None:
     texts = ["The order queue stalled. The order queue is back.", *NOISE[:4]]
     assert about("Order queue", *texts) == {0, 1, 2, 3, 4}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hiersum.text.sentences import ends_sentence, split_sentences
+from hiersum.text.sentences import ends_sentence, split_sentences, without_label
 
 CASES = [
     ["Dr. J. R. Smith met Mr. Jones in the U.S.", "The talks lasted 4.5 hours."],
@@ -17,19 +17,7 @@ CASES = [
     ["Vitamin C.", "The rest is water."],
     ["No full stop here"],
     ["J.R.R. Tolkien wrote it.", "H.G. Wells and J.K. Rowling read it.", "See Op. 67."],
-    ["BRANDMOOR (Unipress) Oct 24 -", "A strike began.", "It rained."],
-    ["STRANDHAVEN, Nov 10 (NPA) --", "Two people died."],
-    ["Port Ellery (dpa) -", '"We won", he said.'],
-    ["NEW YORK \u2014", "12 people came."],
-    ["March 4 (Marketline) -", "Shares rose."],
-    ["1.2.", "The council spends much.", "It has cards."],
-    ["2.", "the thing was set to heat the tank at 1 a.m.", "It did."],
-    ["3)", "Boats are slow."],
-    ["It is a township, pop. 340, in the hills, or pop. Carrow.", "It sang pop.", "The end."],
-    ["2.4 GHz is a band.", "3.5 million people came."],
-    ["The old bridge - A marvel - stood there."],
-    ["NASA - the agency of the U.S. - was asked."],
-    ["COVID-19 \u2013 What doctors know."],
+    ["It is a township, pop. 340, in the hills.", "She married Max.", "Police came."],
     ["Then-No. 10 paid Rs. 500 for it.", "It cost 5 тыс. рублей there."],
 ]
 
@@ -62,3 +50,42 @@ def test_ends_of_sentences() -> None:
     assert ends_sentence("开放。")
     assert not ends_sentence("A heading")
     assert not ends_sentence("")
+
+
+@pytest.mark.parametrize(
+    ("label", "sentence"),
+    [
+        ("BRANDMOOR (Unipress) Oct 24 - ", "A strike began."),
+        ("STRANDHAVEN, Nov 10 (NPA) -- ", "Two people died."),
+        ("Port Ellery (dpa) - ", '"We won", he said.'),
+        ("MELK, 17 January (Highland News Agency) \u2013 ", "Pigs died."),
+        ("LONDON, England (CNN) \u2014 ", "12 people came."),
+        ("March 4 (Marketline) - ", "Shares rose."),
+        ("(AP) -- ", "A man won."),
+        ("1.2. ", "The council spends much."),
+        ("2. ", "the thing was set to heat the tank."),
+        ("3) ", "Boats are slow."),
+        ("", "The old bridge - A marvel - stood there."),
+        ("", "NASA - The agency of the U.S. was asked."),
+        ("", "IBM (Big Blue) \u2013 The firm of old \u2013 reported a loss."),
+        ("", "ROME 3 - Milan 1 after extra time."),
+        ("", "COVID-19 \u2013 What doctors know."),
+        ("", "3.5 Billion years ago life began."),
+        ("", "1. FC Nuremberg won."),
+        ("", "May (1990) was cold."),
+    ],
+)
+def test_labels_are_no_part_of_a_sentence(label: str, sentence: str) -> None:
+    assert without_label(label + sentence) == sentence
+
+
+@given(st.text(alphabet="A-. (b)1,\u2013", max_size=60))
+def test_without_its_label_a_sentence_is_its_own_end(text: str) -> None:
+    assert text.endswith(without_label(text))
+
+
+@pytest.mark.parametrize("text", ["." * 200_000, "?! " * 70_000, "AA " * 70_000, "A-" * 100_000])
+def test_odd_texts_are_split_in_linear_time(text: str) -> None:
+    """Were it quadratic, this would take hours."""
+    assert split_sentences(f"{text}a")
+    assert without_label(f"{text}a")

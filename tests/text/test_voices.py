@@ -38,6 +38,8 @@ def test_who_speaks_is_told_by_quotes(sentence: str, expected: bool) -> None:
         ('Anna said: "You lost!" and left.', False),
         ("The youth of the town left.", False),
         ("The festival Yahoo! Days was a success.", False),
+        ("He founded Yahoo!", False),
+        ("!" * 100_000, False),
     ],
 )
 def test_who_speaks_to_readers(sentence: str, expected: bool) -> None:

@@ -73,7 +73,7 @@ class Chooser:
         similarities[repeats] = 1
         scores = standardised(features @ np.array([*self.states, self.salience]))
         # A question is answered by what is like it, not by what is told most.
-        prominence = measure_prominence(sentences, voices=0.0 if focus else voices)
+        prominence = measure_prominence(sentences, title=title, voices=0.0 if focus else voices)
         scores += prominence.scores
         texts = [sentence.text for sentence in sentences]
         openings = find_openings(texts, title)
@@ -89,7 +89,7 @@ class Chooser:
             _needs(sentences, repeats.diagonal()),
             max_words=max_words,
             redundancy=_REDUNDANCY,
-            worth=float(scores.mean()),
+            worth=float((scores + prominence.words.sum(axis=1)).mean()),
             openings=openings,
             following=[*following, None],
             cohesion=_COHESION,

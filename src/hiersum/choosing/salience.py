@@ -64,7 +64,7 @@ def weigh_words(sentences: Sequence[str], documents: Sequence[Hashable]) -> Floa
     """
     words = [set(content_stems(sentence)) for sentence in sentences]
     counts = _count_places(words, documents)
-    columns = {word: column for column, word in enumerate(counts)}
+    columns = {word: column for column, word in enumerate(sorted(counts))}
     weights = np.zeros((len(sentences), len(columns)))
     for row, own in zip(weights, words):
         for word in own:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hiersum.data.read_part import num_shared, read_part, title_pieces
 from hiersum.text.quotable import fills_its_place, is_quotable
-from hiersum.text.sentences import split_sentences
+from hiersum.text.sentences import split_sentences, without_label
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words, leans_on_another, split_words
 from hiersum.types import TITLE_PLACE, Example
@@ -62,7 +62,7 @@ def read_sentences(
     found = []
     copies = num_documents or [1] * len(places)
     for place, text, ids, copy in zip(places, read, example.paragraph_ids[titles:], copies):
-        texts = [" ".join(sentence.split()) for sentence in split_sentences(text)]
+        texts = [without_label(" ".join(one.split())) for one in split_sentences(text)]
         here = num_shared(begin, ids)
         for number, (sentence, own) in enumerate(zip(texts, tokenizer.encode_many(texts))):
             tokens = range(here, len(ids))  # of one that is spelled otherwise: all that is left

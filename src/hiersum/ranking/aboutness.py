@@ -31,6 +31,8 @@ _FEW_DOCUMENTS = 5
 _ALIKE = 0.033
 """The median cosine of two documents that were gathered: between 94 and 100 of 100 such folders have
 more, and 18 of 100 results of a search (EXPERIMENTS.md)."""
+_COPIED = 0.5
+"""The share of all their words that two documents have in common which copy from each other."""
 _MOST_COMPARED = 200
 _MAX_NAME, _MAX_TITLE = 4, 6
 """Content words of a name, and with what tells it from others; a headline has more, and most of them
@@ -102,4 +104,9 @@ def _are_alike(texts: Sequence[list[str]]) -> bool:
     said = said[:: math.ceil(len(said) / _MOST_COMPARED)]
     vectors = TfidfSpace(said).vectors
     pairs = np.triu_indices(len(said), 1)
-    return bool(np.median(cosines(vectors, vectors)[pairs]) >= _ALIKE)
+    if np.median(cosines(vectors, vectors)[pairs]) >= _ALIKE:
+        return True
+    # What all have weighs nothing there: copies with another last line are alike by their words.
+    words = [set(text.split()) for text in said]
+    shares = [len(words[a] & words[b]) / len(words[a] | words[b]) for a, b in zip(*pairs)]
+    return bool(np.median(shares) >= _COPIED)

@@ -2,9 +2,7 @@
 
 A full stop ends a sentence when a space follows and then something that can begin one, unless it
 belongs to an abbreviation or an initial. Other scripts' full stops end a sentence wherever they stand.
-The dateline of a report ("LONDON (Reuters) - ") and the number of a clause ("2.1 ", "3) ") are no part
-of a sentence. What this leaves out: sentences that begin in lower case, and abbreviations it does not
-know.
+What this leaves out: sentences that begin in lower case, and abbreviations it does not know.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ ABBREVIATIONS = frozenset(
 )
 # These may end a sentence or stand within one; the next word decides.
 OPEN_ABBREVIATIONS = frozenset(
-    "inc ltd co corp jr etc u.s u.k a.m p.m b.c a.d ph.d d.c esq pop dir incl min max".split()
+    "inc ltd co corp jr etc u.s u.k a.m p.m b.c a.d ph.d d.c esq".split()
 )
 _STARTERS = frozenset(
     """the a an it he she they we i you this that these those in on at by for from with as after before
@@ -28,18 +26,20 @@ _STARTERS = frozenset(
     another each under since during according despite until if""".split()
 )
 _ALSO_WORDS = frozenset("no sun sat art mar dec ed".split())
+_BEFORE_NUMBERS = frozenset("pop min max".split())
 _CANDIDATE = re.compile(
-    r"""(?P<end>[.!?\u2026\u061f\u06d4\u0964\u0965\u1362]+["'\u201d\u2019\u00bb)\]]*)(?P<space>\s+)(?=\S)"""
+    r"""(?<![.!?\u2026])(?P<end>[.!?\u2026\u061f\u06d4\u0964\u0965\u1362]+["'\u201d\u2019\u00bb)\]]*)(?P<space>\s+)(?=\S)"""
     r"""|(?P<wide>[\u3002\uff01\uff1f\uff61]+["'\u201d\u2019\u300d\u300f\uff09]*)\s*(?=\S)"""
 )
-_CAPITALS = r"[A-Z][A-Z.'\u2019-]+"
-_NAME = r"[A-Z][\w.'\u2019-]*"
-_AGENCY = r"\([A-Za-z][A-Za-z/. ]{1,24}\)"
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*\.?"
+_DATE = rf"(?:{_MONTH}[ ]\d{{1,2}}|\d{{1,2}}[ ]{_MONTH})"
+_AGENCY = r"\([A-Za-z][A-Za-z/.]{1,11}(?:[ ][A-Z][A-Za-z]{1,11}){0,2}\)"
+_PLACE = r"(?:[A-Z][\w.'\u2019-]*[ ,]{1,2}){0,5}"
 _LABEL = re.compile(
-    rf"""(?:{_CAPITALS}(?:[ ]{_CAPITALS}){{0,3}}(?:,?[ ](?:{_NAME}|\d{{1,2}}|{_AGENCY})){{0,5}}"""
-    rf"""|(?:(?:{_NAME}|\d{{1,2}})[ ,]{{1,2}}){{0,5}}{_AGENCY})"""
-    r"""(?:[ ]--?[ ]|[ ]?[\u2013\u2014][ ]?)(?=["'\u201c]?[A-Z\d])"""
-    r"""|\d{1,2}(?:\.\d{1,2})+\.?[ ]+(?=[A-Z][a-z]*[ ])|\d{1,2}[.)][ ]+(?=[^\W\d_])"""
+    rf"""(?:{_PLACE}(?:{_DATE}[ ,]{{0,2}})?{_AGENCY}(?:[ ,]{{1,2}}{_DATE})?|{_PLACE}{_DATE})"""
+    r"""(?:[ ]--?[ ]|[ ]?[\u2013\u2014][ ]?)(?=["'\u201c]?[A-Z\d])(?!.*[ ][-\u2013\u2014]{1,2}[ ])"""
+    r"""|\d{1,2}(?:\.\d{1,2})+\.?[ ]+(?=(?:The|An?|This|These|All|No|Each|Any|It)[ ])"""
+    r"""|\d{1,2}(?:\)[ ]+|\.[ ]+(?=[a-z]))"""
 )
 _CAN_BEGIN = re.compile(r"""["'\u201c\u2018\u00ab(\[\u00bf\u00a1-]*([^\W_])""")
 _INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])*")  # J. or J.R.R. without its last stop
@@ -52,9 +52,8 @@ _FINAL = re.compile(
 
 def split_sentences(text: str) -> list[str]:
     """Return the sentences of a paragraph, stripped; a text without any end is one sentence."""
-    label = _LABEL.match(text)
-    start = label.end() if label else 0
-    sentences = [text[:start].strip()]
+    sentences = []
+    start = 0
     for match in _CANDIDATE.finditer(text):
         if match["wide"] is None and not _is_boundary(text, match):
             continue
@@ -62,6 +61,12 @@ def split_sentences(text: str) -> list[str]:
         start = match.end()
     sentences.append(text[start:].strip())
     return [sentence for sentence in sentences if sentence]
+
+
+def without_label(sentence: str) -> str:
+    """Return a sentence without the dateline of a report ("LONDON (Reuters) - ") or its number."""
+    label = _LABEL.match(sentence)
+    return sentence[label.end() :] if label else sentence
 
 
 def ends_sentence(text: str) -> bool:
@@ -86,6 +91,8 @@ def _is_boundary(text: str, match: re.Match[str]) -> bool:
         return starts_anew
     if _INITIALS.fullmatch(word):  # "J. Smith", "J.R.R. Tolkien", but "Vitamin C. The ..."
         return starts_anew and word != "i"
+    if word in _BEFORE_NUMBERS and following[0].isdigit():  # "pop. 340"
+        return False
     if word.rpartition("-")[2] in _ALSO_WORDS:  # "No. 5", "Fig. 3", but "He said no. Then ..."
         return not following[0].isdigit() and (starts_anew or word == "no")
     return word not in ABBREVIATIONS

@@ -29,7 +29,7 @@ _OBJECTS = frozenset(
 )
 _AUXILIARIES = frozenset("will would can could must should may might cannot did don't".split())
 _ADVERBS = frozenset(
-    "always never ever often soon sometimes otherwise doubtless henceforth someday somehow".split()
+    "always never ever often soon sometimes indeed otherwise doubtless henceforth someday somehow".split()
 )
 _SELDOM = frozenset("cost costs range ranges exports".split())
 """Verbs that are nouns too often to be found."""

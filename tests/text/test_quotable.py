@@ -25,15 +25,15 @@ def test_what_can_be_quoted(sentence: str, title: str, expected: bool) -> None:
     assert is_quotable(sentence, title) is expected
 
 
-def test_openings_have_two_thirds_as_many_words_of_the_title_as_any() -> None:
+def test_openings_have_a_share_of_as_many_words_of_the_title_as_any() -> None:
     sentences = [
         "Ferries are slow.",
         "Old towns need towers.",
         "The tower's bells ring.",
         "It rang.",
     ]
-    assert find_openings(sentences, "Tower") == {1, 2}
-    assert find_openings(sentences, "Old tower") == {1}
+    assert find_openings(sentences, "Old tower") == {1, 2}
+    assert find_openings(sentences, "Old tower", share=2 / 3) == {1}
     assert find_openings(sentences, "Old towers of the old town") == {1}
     assert find_openings(sentences, "Zebras") == set()
     assert find_openings([], "Old tower") == set()

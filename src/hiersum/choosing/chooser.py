@@ -33,6 +33,8 @@ FORMAT = 1
 _REDUNDANCY = 0.5
 _ANSWER_WEIGHT = 3.0
 """In deviations of the score, for a sentence e times as like the question as another."""
+_NAMED = 2 / 3
+"""What share of the words by which any sentence names the topic a first sentence has."""
 _COHESION = 1.0
 """In deviations too, for going on where a sentence that was taken ends."""
 _MAX_WEIGHT = 1e9
@@ -76,7 +78,7 @@ class Chooser:
         prominence = measure_prominence(sentences, title=title, voices=0.0 if focus else voices)
         scores += prominence.scores
         texts = [sentence.text for sentence in sentences]
-        openings = find_openings(texts, title)
+        openings = find_openings(texts, title, share=_NAMED)
         if focus:
             scores += _ANSWER_WEIGHT * measure_answers(texts, focus)
             openings = set()  # an answer may be about something else than the title

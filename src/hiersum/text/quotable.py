@@ -32,9 +32,9 @@ def fills_its_place(sentence: str, num_words: int) -> bool:
     return num_words in _WORDS and ends_sentence(sentence) and not sentence.endswith("?")
 
 
-def find_openings(sentences: Sequence[str], title: str) -> set[int]:
-    """Return which sentences name the topic: two thirds as many of its words as any of them has."""
+def find_openings(sentences: Sequence[str], title: str, *, share: float = 1 / 2) -> set[int]:
+    """Return which sentences name the topic: that share of as many of its words as any of them has."""
     topic = set(content_stems(title))
     named = [len(topic.intersection(split_stems(sentence))) for sentence in sentences]
     most = max(named, default=0)
-    return {number for number, count in enumerate(named) if 0 < 2 * most <= 3 * count}
+    return {number for number, count in enumerate(named) if 0 < share * most <= count}

@@ -1,4 +1,4 @@
-"""What makes a sentence stand out among others, beside what it says: all weights that are set by hand.
+"""What makes a sentence stand out among others, beside what it says, by weights that are set by hand.
 
 In an encyclopedia a thing is told once, and a sentence counts as a whole: how long it is, and how many
 documents share its words. Where people speak (news, letters, notes) several documents tell the same, and
@@ -14,6 +14,7 @@ import numpy as np
 
 from hiersum.choosing.salience import Floats, measure_agreement, weigh_words
 from hiersum.choosing.sentences import ReadSentence
+from hiersum.text.quotable import without_name
 from hiersum.text.verbs import has_verb, is_order
 from hiersum.text.voices import speaks_to_readers
 from hiersum.text.words import split_words
@@ -34,7 +35,8 @@ _FEW_VOICES, _MANY_VOICES = 0.12, 0.2
 """In what share of its sentences somebody speaks: 99 of 100 encyclopedic folders have fewer, all of 42 of
 other kinds at least about as many (EXPERIMENTS.md)."""
 _ENGLISH, _MIN_ENGLISH = frozenset("the of and to".split()), 0.04
-"""Words of which English has more than twice that share, and other languages hardly any."""
+"""Words of which English has more than twice that share, and other languages hardly any. Those by which
+`languages.py` knows English are more: some are Dutch as well, and a few sentences may be full of them."""
 _ROUNDING = 1e-9
 
 
@@ -71,7 +73,7 @@ def measure_prominence(
     scores = _COPIES * copies + _EARLY * early
     scores += (1 - telling) * (_LENGTH * lengths + _AGREEMENT * agreement)
     if _are_english(texts):
-        told = [text.replace(title, "") for text in texts] if title else texts
+        told = [without_name(text, title) for text in texts]
         scores += _CALL * np.array([speaks_to_readers(text) or is_order(text) for text in told])
         scores += _NOTE * np.array([not has_verb(text) for text in texts])
     return Prominence(scores, words)

@@ -21,9 +21,13 @@ def is_quotable(sentence: str, title: str) -> bool:
     "My Fair Lady" is nobody who speaks.
     """
     is_whole = not set("()[]").intersection(_BRACKETS.sub("", _BRACKETS.sub("", sentence)))
+    return is_whole and not speaks_of_itself(without_name(sentence, title))
+
+
+def without_name(sentence: str, title: str) -> str:
+    """Return a sentence without the topic's name: what that says is said to nobody."""
     name = _ADDITION.sub("", title)
-    told = re.sub(rf"\b{re.escape(name)}\b", " ", sentence) if name else sentence
-    return is_whole and not speaks_of_itself(told)
+    return re.sub(rf"\b{re.escape(name)}\b", " ", sentence) if name else sentence
 
 
 def fills_its_place(sentence: str, num_words: int) -> bool:

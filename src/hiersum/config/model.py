@@ -51,6 +51,9 @@ class ModelConfig:
     """Scores are divided by sqrt(width), as in the first T5 models."""
     output_bias: bool = True
     """The output projection has a bias."""
+    planner_width: int = 0
+    """Hidden width of the planner, which chooses the source sentences of each summary sentence; 0:
+    none, the decoder attends to the whole source."""
     dropout: float = 0.1
     """Share of values dropped in training."""
     block_length: int = 256
@@ -71,6 +74,7 @@ class ModelConfig:
     def __post_init__(self) -> None:
         for name in ("vocab_size", "width", "ff_width", "num_heads", "num_pooling_heads"):
             require_at_least(f"model.{name}", getattr(self, name), 1)
+        require_at_least("model.planner_width", self.planner_width, 0)
         for name in ("block_length", "compression", "relative_buckets", "relative_distance"):
             require_at_least(f"model.{name}", getattr(self, name), 1)
         require_within("model.dropout", self.dropout, 0, 0.9)
@@ -97,6 +101,11 @@ class ModelConfig:
         self._check_architecture()
 
     def _check_architecture(self) -> None:
+        if self.planner_width and self.architecture != "ht":
+            raise ConfigError(
+                f"model.planner_width needs architecture ht: {self.architecture} reads its source as "
+                "one sequence and has no plans"
+            )
         kinds = {"ht": ("local", "global"), "ft": ("local",), "tdmca": ("local", "compressed")}
         allowed = kinds[self.architecture]
         for kind in self.layers:

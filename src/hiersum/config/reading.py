@@ -30,7 +30,9 @@ class DataConfig:
     max_paragraph_tokens: int = 100
     """Tokens of one paragraph that a network reads."""
     max_source_tokens: int = 1_200
-    """Tokens of the whole source that a flat network reads."""
+    """Tokens of the whole source that a flat network, or one that plans, reads."""
+    augmented: bool = False
+    """Prepare cited clusters with random changes: paragraphs missing or added, page noise, no title."""
     max_target_tokens: int = 400
     """Tokens of a target that a network learns to write, the end piece counted."""
     supported_targets: bool = False

@@ -50,6 +50,8 @@ class TrainingConfig:
     """Pull of matrices towards zero (AdamW); embeddings, norms and biases are free of it."""
     label_smoothing: float = 0.1
     """Share of the label that is spread over all pieces."""
+    plan_weight: float = 3.0
+    """How many tokens one decision of a planner weighs."""
     max_gradient_norm: float = 0.0
     """Longer gradients are scaled down to this; 0 leaves them."""
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
@@ -88,7 +90,7 @@ class TrainingConfig:
             raise ConfigError(
                 f"training.learning_rate must be more than 0, got {self.learning_rate}"
             )
-        for name in ("epsilon", "max_gradient_norm"):
+        for name in ("epsilon", "max_gradient_norm", "plan_weight"):
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise ConfigError(f"training.{name} must be 0 or more, got {value}")

@@ -88,10 +88,13 @@ class MultiHeadAttention(nn.Module):
         *,
         is_causal: bool = False,
         bias_HTT: Tensor | None = None,
+        seen: list[tuple[Tensor, Tensor]] | None = None,
     ) -> Tensor:
-        """Attend within each sequence."""
+        """Attend within each sequence; append key_RHK and value_RHK to `seen`, if it is given."""
         states_RD = self.drop_inputs(states_RD)
         query_RHK, key_RHK, value_RHK = self.project_all(states_RD)
+        if seen is not None:
+            seen.append((key_RHK, value_RHK))
         mixed_RHK = attend(
             query_RHK,
             key_RHK,

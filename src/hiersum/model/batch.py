@@ -25,6 +25,7 @@ import torch
 from torch import Tensor
 
 from hiersum.errors import InputError
+from hiersum.model.plans import Outline, Plan, PlannedRows, cut_stretches, plan_rows
 from hiersum.model.spans import Spans
 
 
@@ -46,6 +47,12 @@ class Batch:
     """Target tokens to predict: all but the first of each target."""
     target_lengths: tuple[int, ...] = ()
     """Tokens of each target that are read."""
+    outlines: tuple[Outline, ...] | None = None
+    """The source sentences of each cluster, for a network that plans."""
+    plans: tuple[tuple[Plan, ...], ...] | None = None
+    """For each cluster the plan of each sentence of its target; None: every token sees everything."""
+    stretches: tuple[tuple[int, ...], ...] = ()
+    """For each cluster the target tokens of each sentence; only with plans."""
 
     @classmethod
     def from_ids(
@@ -100,6 +107,39 @@ class Batch:
             label_Y=torch.tensor(list(chain.from_iterable(ids[1:] for ids in targets))),
             target_lengths=tuple(len(ids) - 1 for ids in targets),
         )
+
+    def with_plans(
+        self, outlines: Sequence[Outline], plans: Sequence[Sequence[Plan]] | None, end_id: int
+    ) -> Batch:
+        """Return the batch with its source sentences and, where it has targets, their plans.
+
+        Raises:
+            InputError: an outline is of other paragraphs, or a target has more or fewer sentences
+                than plans.
+        """
+        if tuple(outline.lengths for outline in outlines) != self.paragraph_lengths:
+            raise InputError("the outlines are of other paragraphs than the batch has")
+        planned = replace(self, outlines=tuple(outlines))
+        if plans is None or self.label_Y is None:
+            return planned
+        labels = [part.tolist() for part in self.targets.split(self.label_Y)]
+        stretches = tuple(tuple(cut_stretches([-1, *ids], end_id)) for ids in labels)
+        for number, (of_cluster, ids, cluster) in enumerate(zip(stretches, labels, plans)):
+            if sum(of_cluster) != len(ids) or len(of_cluster) != len(cluster):
+                raise InputError(
+                    f"target {number} of the batch has {len(of_cluster)} whole sentences for "
+                    f"{len(cluster)} plans"
+                )
+        return replace(planned, plans=tuple(map(tuple, plans)), stretches=stretches)
+
+    @cached_property
+    def planned_rows(self) -> PlannedRows | None:
+        """The source rows of every stretch; None where every token sees the whole source."""
+        if self.outlines is None or self.plans is None:
+            return None
+        if not any(plan for cluster in self.plans for plan in cluster):
+            return None
+        return plan_rows(self.outlines, self.plans, self.stretches)
 
     def __len__(self) -> int:
         return len(self.paragraph_lengths)

@@ -21,6 +21,7 @@ from hiersum.model.layers import (
     RmsNorm,
     WordEmbedding,
 )
+from hiersum.model.planner import Planner
 from hiersum.model.profiles import PROFILES
 
 
@@ -87,6 +88,11 @@ class Builder:
             final_norm=self.final_norm(),
             dropout=self.dropout,
         )
+
+    def planner(self) -> Planner | None:
+        """What chooses source sentences; None for a network without plans."""
+        width = self.config.planner_width
+        return Planner(width=self.config.width, hidden_width=width) if width else None
 
     def causal_layers(self) -> list[CausalLayer]:
         """The one stack of T-DMCA."""

@@ -15,9 +15,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hiersum.model.attention import MultiHeadAttention
-from hiersum.model.decoder_state import DecoderState, LayerCache
+from hiersum.model.decoder_state import DecoderState, LayerCache, Written
 from hiersum.model.dropout import Dropout, drop
 from hiersum.model.layers import FeedForward, RelativeBias, Residual, sinusoid
+from hiersum.model.plans import PlannedRows
 from hiersum.model.source_cache import source_blocks
 from hiersum.model.spans import Spans
 
@@ -30,6 +31,13 @@ class Memory:
     """One state per real source token, cluster after cluster, paragraph after paragraph."""
     sources: Spans
     """Source tokens of each cluster."""
+    written: Written | None = None
+    """What stands before the summaries that are to be searched for."""
+
+    def narrowed(self, rows: PlannedRows, written: Written | None = None) -> Memory:
+        """Return what the stretches of planned targets may attend to, one sequence for each."""
+        row_R = rows.row_R.to(self.states_RD.device)
+        return Memory(self.states_RD[row_R], rows.sources, written)
 
 
 class DecoderLayer(nn.Module):
@@ -60,16 +68,31 @@ class DecoderLayer(nn.Module):
         targets: Spans,
         bias_HSS: Tensor | None,
         weights: list[list[Tensor]] | None,
+        *,
+        stretches: Spans | None = None,
+        written: list[tuple[Tensor, Tensor]] | None = None,
     ) -> Tensor:
-        """Return the next states; append this layer's weights_HSM per cluster to `weights`."""
+        """Return the next states.
+
+        Args:
+            states_YD: the states so far.
+            memory: the source of each cluster, or of each stretch.
+            targets: tokens of each target.
+            bias_HSS: scores of relative positions.
+            weights: this layer's weights_HSM per cluster are appended to it.
+            stretches: how targets are cut for attention to the source; by clusters if None.
+            written: key_YHK and value_YHK of the targets' tokens are appended to it.
+        """
 
         def look_back(x: Tensor) -> Tensor:
             # A bias already holds -inf for later tokens.
             is_causal = bias_HSS is None
-            return self.self_attention.forward(x, targets, is_causal=is_causal, bias_HTT=bias_HSS)
+            return self.self_attention.forward(
+                x, targets, is_causal=is_causal, bias_HTT=bias_HSS, seen=written
+            )
 
         def look_at_source(x: Tensor) -> Tensor:
-            sides = (x, memory.states_RD, targets, memory.sources)
+            sides = (x, memory.states_RD, stretches or targets, memory.sources)
             if weights is not None:
                 weights.append(self.source_attention.weights_across(*sides))
             return self.source_attention.across(*sides)
@@ -146,8 +169,14 @@ class Decoder(nn.Module):
         memory: Memory,
         targets: Spans,
         weights: list[list[Tensor]] | None = None,
+        *,
+        stretches: Spans | None = None,
+        written: list[tuple[Tensor, Tensor]] | None = None,
     ) -> Tensor:
-        """Return states_YD, each of which has seen its target only up to itself."""
+        """Return states_YD, each of which has seen its target only up to itself.
+
+        The arguments are those of `DecoderLayer.forward`.
+        """
         longest = max(targets.lengths)
         states_YD = words_YD
         if self.has_sinusoid:
@@ -161,7 +190,9 @@ class Decoder(nn.Module):
             )
             bias_HSS = self.relative_bias(longest, longest).masked_fill(later_SS, -torch.inf)
         for layer in self.layers:
-            states_YD = layer(states_YD, memory, targets, bias_HSS, weights)
+            states_YD = layer(
+                states_YD, memory, targets, bias_HSS, weights, stretches=stretches, written=written
+            )
         return states_YD if self.final_norm is None else self.final_norm(states_YD)
 
     def start(self, memory: Memory, num_beams: int, with_attention: bool) -> DecoderState:
@@ -173,14 +204,17 @@ class Decoder(nn.Module):
             blocks = source_blocks(key_RHK, value_RHK, memory.sources, half=self.half_source)
             heads = (2, len(memory.sources.lengths), key_RHK.size(1), 0, key_RHK.size(2))
             caches.append(LayerCache(blocks, written_2BHXK=key_RHK.new_empty(heads)))
-        return DecoderState(caches, num_beams, with_attention)
+        state = DecoderState(caches, num_beams, with_attention)
+        if memory.written is not None:
+            state.continue_from(memory.written)
+        return state
 
     def step(self, words_BND: Tensor, state: DecoderState) -> Tensor:
         """Return states_BND after one more token of each hypothesis."""
         states_BND = words_BND
         if self.has_sinusoid:
-            position = torch.tensor([state.length], device=words_BND.device)
-            states_BND = states_BND + sinusoid(position, words_BND.size(-1)).to(words_BND.dtype)
+            place_BD = sinusoid(state.length - state.shift_B, words_BND.size(-1))
+            states_BND = states_BND + place_BD[:, None].to(words_BND.dtype)
         state.advance()
         bias_HS = None
         if self.relative_bias is not None:

@@ -12,9 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from hiersum.model.source_cache import SourceBlock, keep_sources
+from hiersum.model.spans import Spans
 
 FIRST_CAPACITY = 64
 
@@ -42,6 +44,16 @@ class LayerCache:
         return key_BHXK, value_BHXK
 
 
+@dataclass(frozen=True)
+class Written:
+    """Summaries so far, one of each cluster, as the layers of a decoder attend to them."""
+
+    layers: list[tuple[Tensor, Tensor]]
+    """key_YHK and value_YHK of each layer."""
+    summaries: Spans
+    """Tokens of each summary."""
+
+
 class DecoderState:
     """Hypotheses half written: B clusters with N hypotheses each. `step` writes into it."""
 
@@ -57,7 +69,9 @@ class DecoderState:
         self.is_own_BNX = torch.zeros(num_clusters, num_beams, 0, dtype=torch.bool, device=device)
         """Does a hypothesis descend from a stored token?"""
         self.place_BX = torch.zeros(num_clusters, 0, dtype=torch.long, device=device)
-        """Where in its summary a stored token stands."""
+        """Where in its summary a stored token stands, shifted so that all end at one place."""
+        self.shift_B = torch.zeros(num_clusters, dtype=torch.long, device=device)
+        """By how much: a summary that begins later than the longest one is shorter by that."""
 
     @property
     def num_clusters(self) -> int:
@@ -83,12 +97,26 @@ class DecoderState:
     def mask(self, bias_HS: Tensor | None) -> Tensor | None:
         """Return what to add to scores_BHNX: the bias of a token's place, -inf if it is foreign."""
         if bias_HS is None:
-            if self.num_beams == 1:  # one hypothesis: everything is its own
+            if self.num_beams == 1 and not self.shift_B.any():  # everything is its own
                 return None
             bias_BHNX = self.layers[0].written_2BHXK.new_zeros(1, 1, 1, 1)
         else:
             bias_BHNX = bias_HS[:, self.place_BX].transpose(0, 1)[:, :, None]
         return bias_BHNX.masked_fill(~self.is_own_BNX[:, None], -torch.inf)
+
+    def continue_from(self, written: Written) -> None:
+        """Let every hypothesis of a cluster begin after what was written of it."""
+        lengths = torch.tensor(written.summaries.lengths, device=self.place_BX.device)
+        longest = int(lengths.max())
+        self.shift_B = longest - lengths
+        place_X = torch.arange(longest, device=self.place_BX.device)
+        self.place_BX = place_X.expand(len(lengths), -1).clone()
+        is_own_BX = place_X >= self.shift_B[:, None]
+        self.is_own_BNX = is_own_BX[:, None].expand(-1, self.num_beams, -1).clone()
+        for layer, sides in zip(self.layers, written.layers, strict=True):
+            stored = [_align_right(rows_YHK, written.summaries) for rows_YHK in sides]
+            layer.written_2BHXK = torch.stack(stored)
+        self.length = longest
 
     def select(self, parents_BN: Tensor) -> None:
         """Let hypothesis n of cluster b continue what was hypothesis parents_BN[b, n]."""
@@ -101,6 +129,7 @@ class DecoderState:
         index = torch.tensor(list(clusters), device=self.is_own_BNX.device)
         self.is_own_BNX = self.is_own_BNX[index]
         self.place_BX = self.place_BX[index]
+        self.shift_B = self.shift_B[index]
         for layer in self.layers:
             layer.sources = keep_sources(layer.sources, clusters)
             layer.written_2BHXK = layer.written_2BHXK[:, index]
@@ -120,3 +149,12 @@ class DecoderState:
             index = kept_BX[None, :, None, :, None].expand(*outer, -1, width)
             torch.gather(layer.written_2BHXK, 3, index, out=roomy[:, :, :, :num_kept])
             layer.written_2BHXK = roomy
+
+
+def _align_right(rows_YHK: Tensor, summaries: Spans) -> Tensor:
+    """Return rows_BHXK: the rows of each summary at the end, zeros before a shorter one."""
+    longest = max(summaries.lengths)
+    padded = [
+        F.pad(part, (0, 0, 0, 0, longest - len(part), 0)) for part in summaries.split(rows_YHK)
+    ]
+    return torch.stack(padded).transpose(1, 2)

@@ -6,18 +6,25 @@ and `forward(batch)` for training; its state has `select(parents)` and `keep(clu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate
+
 import torch
 from torch import Tensor, nn
 
 from hiersum.config import ModelConfig
-from hiersum.errors import InputError
+from hiersum.errors import ConfigError, InputError
 from hiersum.model.batch import Batch
 from hiersum.model.build import Builder
 from hiersum.model.compressed import CompressedDecoder
 from hiersum.model.decoder import Decoder, Memory, mean_weights
-from hiersum.model.decoder_state import DecoderState
+from hiersum.model.decoder_state import DecoderState, Written
 from hiersum.model.encoder import Encoder
 from hiersum.model.layers import Output, WordEmbedding, initialize
+from hiersum.model.planner import Planner, SourceSentences, pool_sentences
+from hiersum.model.plans import Outline, Plan, cut_stretches, plan_rows
+from hiersum.model.spans import Spans
 
 
 class EncoderDecoder(nn.Module):
@@ -32,6 +39,7 @@ class EncoderDecoder(nn.Module):
         encoder: Encoder,
         decoder: Decoder,
         output: Output,
+        planner: Planner | None = None,
     ) -> None:
         super().__init__()
         self.config = config
@@ -40,6 +48,7 @@ class EncoderDecoder(nn.Module):
         self.encoder = encoder
         self.decoder = decoder
         self.output = output
+        self.planner = planner
 
     @property
     def target_words(self) -> WordEmbedding:
@@ -58,7 +67,73 @@ class EncoderDecoder(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """Return logits_YV: the score of every piece at each token of the given targets."""
-        return self._logits(self._decode(batch, None))
+        return self._logits(self._decode(batch, self.encode(batch), None))
+
+    def forward_with_plans(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Return logits_YV, and the planner's loss summed over the boundaries of all targets.
+
+        Raises:
+            InputError: the network has no planner, or the batch no plans.
+        """
+        if self.planner is None or batch.plans is None:
+            raise InputError("a planner is trained on batches with plans (model.planner_width)")
+        memory = self.encode(batch)
+        states_YD = self._decode(batch, memory, None)
+        losses = []
+        for ended_KD, source, plans in zip(
+            self._ended(states_YD, batch), self.source_sentences(memory, batch), batch.plans
+        ):
+            losses.append(self.planner.loss(ended_KD, source, plans))
+        return self._logits(states_YD), torch.stack(losses).sum()
+
+    def source_sentences(self, memory: Memory, batch: Batch) -> list[SourceSentences]:
+        """Return what a planner knows of each cluster's sentences."""
+        assert batch.outlines is not None
+        parts = memory.sources.split(memory.states_RD)
+        return list(map(pool_sentences, parts, batch.outlines, batch.ranks))
+
+    @torch.no_grad()
+    def read_written(
+        self,
+        memory: Memory,
+        outlines: Sequence[Outline],
+        plans: Sequence[Sequence[Plan]],
+        summaries: Sequence[Sequence[int]],
+    ) -> tuple[Written, list[Tensor]]:
+        """Read summaries so far, to go on with them.
+
+        Args:
+            memory: the sources.
+            outlines: their sentences.
+            plans: of each cluster the plan of each sentence written; none where it takes no part.
+            summaries: of each cluster that takes part the pieces written, each sentence with its
+                end piece.
+
+        Returns:
+            What a search goes on from, and ended_D of each of these clusters: the state that
+            predicted the last end.
+        """
+        stretches = [cut_stretches([-1, *ids], self.config.end_id) for ids in summaries]
+        begun = [[self.config.begin_id, *ids[:-1]] for ids in summaries]
+        rows = plan_rows(outlines, plans, stretches)
+        spans = Spans(tuple(map(len, begun)))
+        input_Y = torch.tensor([token for ids in begun for token in ids], device=self.device)
+        seen: list[tuple[Tensor, Tensor]] = []
+        states_YD = self.decoder(
+            self.target_words(input_Y),
+            memory.narrowed(rows),
+            spans,
+            stretches=rows.stretches,
+            written=seen,
+        )
+        return Written(seen, spans), [part[-1] for part in spans.split(states_YD)]
+
+    def _ended(self, states_YD: Tensor, batch: Batch) -> list[Tensor]:
+        """Return, per cluster, ended_KD: the states that predict the ends of its sentences."""
+        ended = []
+        for part, stretches in zip(batch.targets.split(states_YD), batch.stretches):
+            ended.append(part[[end - 1 for end in accumulate(stretches)]])
+        return ended
 
     @torch.no_grad()
     def source_attention(self, batch: Batch) -> list[Tensor]:
@@ -67,7 +142,7 @@ class EncoderDecoder(nn.Module):
         Averaged over layers and heads; rows sum to 1. Row s belongs to the prediction of label s.
         """
         weights: list[list[Tensor]] = []
-        self._decode(batch, weights)
+        self._decode(batch, self.encode(batch), weights)
         return mean_weights(weights)
 
     @torch.no_grad()
@@ -91,12 +166,25 @@ class EncoderDecoder(nn.Module):
         states_BND = self.decoder.step(self.target_words(token_ids_BN), state)
         return self._logits(states_BND).float().log_softmax(-1)
 
-    def _decode(self, batch: Batch, weights: list[list[Tensor]] | None) -> Tensor:
+    def _decode(
+        self,
+        batch: Batch,
+        memory: Memory,
+        weights: list[list[Tensor]] | None,
+        written: list[tuple[Tensor, Tensor]] | None = None,
+    ) -> Tensor:
         if batch.input_Y is None:
             raise InputError("the batch has no targets to score; give it some with with_targets")
-        memory = self.encode(batch)
         words_YD = self.target_words(batch.input_Y)
-        states_YD: Tensor = self.decoder(words_YD, memory, batch.targets, weights)
+        rows = batch.planned_rows
+        states_YD: Tensor = self.decoder(
+            words_YD,
+            memory if rows is None else memory.narrowed(rows),
+            batch.targets,
+            weights,
+            stretches=None if rows is None else rows.stretches,
+            written=written,
+        )
         return states_YD
 
     def _logits(self, states: Tensor) -> Tensor:
@@ -104,6 +192,22 @@ class EncoderDecoder(nn.Module):
 
 
 Network = EncoderDecoder | CompressedDecoder
+
+
+def with_planner(network: Network, width: int) -> EncoderDecoder:
+    """Give a trained network a planner that has yet to learn; everything else stays as it is.
+
+    Raises:
+        ConfigError: the network reads its source as one sequence, or plans already.
+    """
+    config = replace(network.config, planner_width=width)
+    planner = Builder(config).planner()
+    if not isinstance(network, EncoderDecoder) or network.planner is not None or planner is None:
+        raise ConfigError("a planner is added to a hierarchical network that has none")
+    initialize(planner)
+    planner.expect_few_joins()
+    network.config, network.planner = config, planner
+    return network
 
 
 def build_network(config: ModelConfig) -> Network:
@@ -127,8 +231,11 @@ def build_network(config: ModelConfig) -> Network:
             encoder=builder.encoder(),
             decoder=builder.decoder(),
             output=builder.output(),
+            planner=builder.planner(),
         )
     initialize(network)
+    if isinstance(network, EncoderDecoder) and network.planner is not None:
+        network.planner.expect_few_joins()
     if config.profile == "t5" and isinstance(network, EncoderDecoder):
         network.encoder.silence_global_layers()
     return network

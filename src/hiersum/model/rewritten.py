@@ -95,6 +95,7 @@ def rewritten(network: Network, make_linear: MakeLinear) -> Network:
         encoder=network.encoder,
         decoder=decoder,
         output=LinearOutput(network.output, network.target_words.weight, make_linear),
+        planner=network.planner,
     ).eval()
 
 

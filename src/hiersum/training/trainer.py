@@ -28,7 +28,7 @@ from hiersum.training.finish import write_final_model
 from hiersum.training.interruption import Interruption
 from hiersum.training.memory import check_memory
 from hiersum.training.metrics import MetricsWriter
-from hiersum.training.objective import smoothed_cross_entropy
+from hiersum.training.objective import Objective
 from hiersum.training.optimizer import freeze, make_optimizer, memory_of, restore_memory
 from hiersum.training.processes import Processes
 from hiersum.training.run_folder import RunFolder, TrainerState
@@ -82,7 +82,12 @@ class Trainer:
         freeze(self.network, config.training.frozen)
         check_memory(self.network, config, self.processes.device)
         self.memory = make_optimizer(self.network, config.training)
-        self.parallel, self.optimizer = self.processes.prepare(self.network, self.memory)
+        objective = Objective(
+            self.network,
+            smoothing=config.training.label_smoothing,
+            plan_weight=config.training.plan_weight,
+        )
+        self.parallel, self.optimizer = self.processes.prepare(objective, self.memory)
         if checkpoint is not None:
             restore_memory(self.network, self.memory, checkpoint.memory(), str(checkpoint.folder))
             self.processes.scale = self.state.scale
@@ -134,7 +139,8 @@ class Trainer:
         batches = [collate(examples).to(self.processes.device) for examples, _ in drawn]
         counts = self.processes.sum(
             {
-                "tokens": sum(map(_num_labels, batches)),
+                "tokens": sum(sum(batch.target_lengths) for batch in batches),
+                "boundaries": sum(map(_num_boundaries, batches)),
                 "clusters": sum(map(len, batches)),
                 "stop": float(was_asked_to_stop),
             }
@@ -159,22 +165,21 @@ class Trainer:
 
     def _gather_gradients(self, batches: list[Batch], num_tokens: float) -> dict[str, float]:
         """Add up the gradients of all batches, each token weighing the same."""
-        losses = torch.zeros(2, dtype=torch.float64)
+        sums = torch.zeros(3, dtype=torch.float64)
         for number, batch in enumerate(batches, start=1):
             is_last = number == len(batches)
             with nullcontext() if is_last else self.processes.apart(self.parallel):
-                assert batch.label_Y is not None
-                loss, plain = smoothed_cross_entropy(
-                    self.parallel(batch), batch.label_Y, self.config.training.label_smoothing
-                )
+                losses = self.parallel(batch)
                 # Processes average their gradients, so each counts its own `size` times.
-                self.processes.backward(loss * (self.processes.size / num_tokens))
-            losses += torch.stack([loss.detach(), plain]).double().cpu()
-        return self.processes.sum({"loss": float(losses[0]), "plain_loss": float(losses[1])})
+                self.processes.backward(losses.total * (self.processes.size / num_tokens))
+            sums += torch.stack([loss.detach() for loss in losses]).double().cpu()
+        names = ("loss", "plain_loss", "plan_loss")
+        return self.processes.sum(dict(zip(names, sums.tolist())))
 
     def _after(self, sums: dict[str, float], seconds: float) -> TrainerState:
         """Return the state one step later."""
-        names = ("loss", "plain_loss", "tokens", "clusters", "gradient_norm")
+        names = ["loss", "plain_loss", "plan_loss", "tokens", "boundaries", "clusters"]
+        names.append("gradient_norm")
         window = {name: self.state.window.get(name, 0.0) + sums[name] for name in names}
         window["seconds"] = self.state.window.get("seconds", 0.0) + seconds
         window["steps"] = self.state.window.get("steps", 0.0) + 1
@@ -209,6 +214,8 @@ class Trainer:
                 "seconds": self.state.seconds,
                 "epoch": self.state.position.epoch,
             }
+            if sums["boundaries"]:
+                values["plan_loss"] = sums["plan_loss"] / sums["boundaries"]
             metrics.write(self.state.step, values)
         self.state = replace(self.state, window={})
 
@@ -265,9 +272,6 @@ class Trainer:
         )
 
 
-def _num_labels(batch: Batch) -> int:
-    if batch.label_Y is None:
-        raise TrainingError(
-            "an example has no target to learn from; prepare clusters with summaries"
-        )
-    return len(batch.label_Y)
+def _num_boundaries(batch: Batch) -> int:
+    """Where a planner decides: before each sentence of each target, and at its end."""
+    return sum(len(plans) + 1 for plans in batch.plans or ())

@@ -15,7 +15,7 @@ from hiersum.data.shards import PreparedSet
 from hiersum.model.network import Network
 from hiersum.text.overlap import lcs_overlap, ngram_overlap
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.training.objective import smoothed_cross_entropy
+from hiersum.training.objective import Objective
 from hiersum.types import Example
 
 SCORES = ("rouge1", "rouge2", "rougeL")
@@ -64,14 +64,16 @@ class Validator:
     @torch.no_grad()
     def _losses(self, network: Network) -> dict[str, float]:
         device = next(network.parameters()).device
-        total = 0.0
-        num_tokens = 0
+        objective = Objective(network, smoothing=0, plan_weight=0)
+        sums = dict.fromkeys(("loss", "plan_loss", "num_tokens", "num_boundaries"), 0.0)
         for examples in self._batches:
             batch = collate(examples).to(device)
-            assert batch.label_Y is not None
-            total += float(smoothed_cross_entropy(network(batch), batch.label_Y, 0)[1])
-            num_tokens += len(batch.label_Y)
-        return {"loss": total, "num_tokens": num_tokens}
+            losses = objective(batch)
+            sums["loss"] += float(losses.plain)
+            sums["plan_loss"] += float(losses.plan)
+            sums["num_tokens"] += sum(batch.target_lengths)
+            sums["num_boundaries"] += sum(len(plans) + 1 for plans in batch.plans or ())
+        return sums
 
     def _scores(self, network: Network) -> dict[str, float]:
         system = AbstractiveSystem("in training", network, self._tokenizer)
@@ -87,6 +89,8 @@ class Validator:
 def means(sums: dict[str, float]) -> dict[str, float]:
     """Turn sums over all parts into the loss per token and the scores per example."""
     scores = {"loss": sums["loss"] / max(1, sums["num_tokens"])}
+    if sums["num_boundaries"]:
+        scores["plan_loss"] = sums["plan_loss"] / sums["num_boundaries"]
     if sums["num_written"]:
         scores |= {name: sums[name] / sums["num_written"] for name in SCORES}
     return scores

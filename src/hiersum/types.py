@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
+from hiersum.text.sentences import split_sentences
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -27,6 +29,15 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
+class CitedSentence:
+    """A sentence of a given summary, and the paragraphs it rests on."""
+
+    text: str
+    paragraphs: tuple[int, ...] = ()
+    """Given paragraphs, numbered from 0 through all documents."""
+
+
+@dataclass(frozen=True, slots=True)
 class Cluster:
     """Documents about one topic, with the summary a person wrote if there is one."""
 
@@ -36,6 +47,8 @@ class Cluster:
     id: str = ""
     graph: tuple[tuple[float, ...], ...] | None = None
     """A user's own edge weights over all given paragraphs, in reading order."""
+    cited: tuple[CitedSentence, ...] = ()
+    """The sentences of the summary with what they cite, where that is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +76,11 @@ class Paragraph:
         return (Place(self.document, self.position), *self.also_in)
 
     @property
+    def sentences(self) -> list[str]:
+        """Its sentences, in order."""
+        return split_sentences(self.text)
+
+    @property
     def num_documents(self) -> int:
         """How many documents have it."""
         return len({place.document for place in self.places})
@@ -84,7 +102,14 @@ class Example:
     scores: tuple[float, ...]
     graph: tuple[tuple[int, int, float], ...] = ()
     target_ids: tuple[int, ...] | None = None
+    """From the begin piece to the end piece; with plans, every sentence ends with an end piece."""
     target: str | None = None
+    boundaries: tuple[tuple[int, ...], ...] = ()
+    """For a network that plans: where the sentences of each paragraph begin, and where the last one
+    ends, in tokens."""
+    plans: tuple[tuple[int, ...], ...] = ()
+    """For each sentence of the target the source sentences it rests on, the main one first, numbered
+    through all paragraphs."""
 
 
 @dataclass(frozen=True, slots=True)

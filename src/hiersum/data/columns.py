@@ -101,6 +101,8 @@ def _schema() -> pa.Schema:
             "graph": pa.list_(edge),
             "target_ids": ids,
             "target": pa.string(),
+            "boundaries": pa.list_(ids),
+            "plans": pa.list_(ids),
         }
     )
 
@@ -122,6 +124,8 @@ def _example(record: dict[str, Any]) -> Example:
         graph=tuple((edge["row"], edge["column"], edge["weight"]) for edge in record["graph"]),
         target_ids=None if target_ids is None else tuple(target_ids),
         target=record["target"],
+        boundaries=tuple(map(tuple, record["boundaries"] or ())),
+        plans=tuple(map(tuple, record["plans"] or ())),
     )
 
 

@@ -5,6 +5,7 @@
     wikilead     Wikipedia articles in Parquet: the lead is the target, the body the one document
     multi-news   NAME.src with a cluster per line, documents between |||||; targets in NAME.tgt
     wcep         JSON Lines with "articles" and "summary"
+    written      Parquet with ranked "paragraphs" and the summary's "sentences", each with what it cites
     folders      a folder of folders of documents, each one cluster; summary.txt is its target
 
 A record that cannot be used is refused as `file:line`, or with `BadRecords(skip=True)` counted.
@@ -21,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from itertools import zip_longest
+from itertools import groupby, zip_longest
 from pathlib import Path
 from typing import IO, Any
 
@@ -109,6 +110,8 @@ def detect_corpus(path: Path) -> str:
         record = record[1]
     if isinstance(record, dict) and "lead" in record and "paragraphs" in record:
         return "wikilead"
+    if isinstance(record, dict) and "sentences" in record and "paragraphs" in record:
+        return "written"
     if isinstance(record, dict) and "articles" in record:
         return "wcep"
     return "clusters"
@@ -197,6 +200,34 @@ def _wikilead_cluster(record: Any, where: str) -> Cluster:
     return Cluster(title, (document,), join_lead(record["lead"]), record_id(record))
 
 
+def _read_written(path: Path, bad: BadRecords) -> Iterator[Cluster]:
+    yield from _each(read_records(path, bad), _written_cluster, bad)
+
+
+def _written_cluster(record: Any, where: str) -> Cluster:
+    """Gather the ranked paragraphs by document, and renumber what sentences cite."""
+    try:
+        paragraphs = [(int(p["document"]), str(p["text"])) for p in record["paragraphs"]]
+        sentences = [(str(s["text"]), [*map(int, s["paragraphs"])]) for s in record["sentences"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f'{where}: expected "paragraphs" of "document" and "text", and "sentences" of "text" '
+            f'and "paragraphs" ({type(error).__name__}: {error})'
+        ) from error
+    order = sorted(range(len(paragraphs)), key=lambda number: paragraphs[number][0])
+    new_number = {old: new for new, old in enumerate(order)}
+    documents = [
+        {"name": f"document-{number}", "paragraphs": [paragraphs[n][1] for n in group]}
+        for number, group in groupby(order, key=lambda n: paragraphs[n][0])
+    ]
+    summary = [
+        {"text": text, "paragraphs": sorted(new_number.get(n, len(order)) for n in cited)}
+        for text, cited in sentences
+    ]
+    line = {"title": record.get("title"), "documents": documents, "summary": summary}
+    return cluster_from_record({"id": record.get("id"), **line}, where)
+
+
 def _read_multi_news(path: Path, bad: BadRecords) -> Iterator[Cluster]:
     target_path = _multi_news_targets(path)
     sources = read_lines(path, keep_blank=True)
@@ -280,6 +311,7 @@ def _folder_cluster(folder: Path, where: str, config: DataConfig) -> Cluster:
 CORPORA: dict[str, Callable[..., Iterator[Cluster]]] = {
     "clusters": _read_clusters,
     "wikilead": _read_wikilead,
+    "written": _read_written,
     "multi-news": _read_multi_news,
     "wcep": _read_wcep,
     "folders": _read_folders,

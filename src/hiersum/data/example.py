@@ -12,11 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.config import Config, ModelConfig
+from hiersum.data.planning import PlannedSentence, plan_summary
 from hiersum.errors import InputError
 from hiersum.graphs.discourse import discourse_graph
 from hiersum.graphs.similarity import similarity_graph
@@ -37,6 +39,8 @@ class InputForm:
 
     tokenizer: Tokenizer
     is_flat: bool = False
+    has_plans: bool = False
+    """Does it plan: must its source sentences be known, and the plans of its target?"""
     build_graph: GraphBuilder | None = None
 
     @classmethod
@@ -45,6 +49,7 @@ class InputForm:
         return cls(
             tokenizer=tokenizer,
             is_flat=model.architecture != "ht",
+            has_plans=model.planner_width > 0,
             build_graph=None if model.graph_head is None else graph_builder(config),
         )
 
@@ -80,16 +85,27 @@ def build_example(
     title = cluster.title
     if not title and form.tokenizer.title_in_every_paragraph:  # it never learned to do without
         title = find_topic([document.text for document in cluster.documents])
-    paragraph_ids = _encode(chosen, title, form, config)
+    boundaries: list[tuple[int, ...]] = []
+    if form.has_plans:
+        paragraph_ids, boundaries = _encode_sentences(chosen, title, form.tokenizer, config)
+        chosen = chosen[: len(paragraph_ids)]
+        ranking = ranking[: len(paragraph_ids)]
+    else:
+        paragraph_ids = _encode(chosen, title, form, config)
     has_title = len(paragraph_ids) > len(chosen)
     graph = None
     if form.build_graph is not None:
         graph = form.build_graph(cluster, paragraphs, ranking)
         graph = add_title(graph) if has_title else graph
     title_place = [TITLE_PLACE] * has_title
-    target_ids = None
-    if cluster.summary is not None:
-        target_ids = encode_target(cluster.summary, form.tokenizer, config)
+    target, target_ids = cluster.summary, None
+    plans: tuple[tuple[int, ...], ...] = ()
+    if target is not None and form.has_plans:
+        planned = _plan(cluster, chosen, boundaries, title)
+        target = " ".join(sentence.text for sentence in planned)
+        target_ids, plans = _encode_planned(planned, form.tokenizer, config)
+    elif target is not None:
+        target_ids = encode_target(target, form.tokenizer, config)
     example = Example(
         id=cluster.id,
         title=title,
@@ -99,7 +115,9 @@ def build_example(
         scores=(*[1.0] * has_title, *(scores[index] for index in ranking)),
         graph=() if graph is None else _edges(graph),
         target_ids=target_ids,
-        target=cluster.summary,
+        target=target,
+        boundaries=tuple(boundaries),
+        plans=plans,
     )
     return example, tuple(chosen)
 
@@ -112,6 +130,42 @@ def _on_topic(
     weights = [max(of_documents[place.document] for place in p.places) for p in paragraphs]
     kept = [(paragraph, weight) for paragraph, weight in zip(paragraphs, weights) if weight]
     return [paragraph for paragraph, _ in kept], np.array([weight for _, weight in kept])
+
+
+def _plan(
+    cluster: Cluster,
+    chosen: Sequence[Paragraph],
+    boundaries: Sequence[tuple[int, ...]],
+    title: str,
+) -> list[PlannedSentence]:
+    """Find the plans of a cluster's summary among the sentences that are read."""
+    given = [len(document.paragraphs or ()) for document in cluster.documents]
+    first = [0, *accumulate(given)]
+    sentences: list[str] = []
+    places: list[list[int]] = []
+    for paragraph, ends in zip(chosen, boundaries):
+        numbers = [first[place.document] + place.position for place in paragraph.places]
+        read = paragraph.sentences[: len(ends) - 1]
+        sentences.extend(read)
+        places.extend([numbers] * len(read))
+    return plan_summary(cluster, sentences, places, title)
+
+
+def _encode_planned(
+    planned: Sequence[PlannedSentence], tokenizer: Tokenizer, config: Config
+) -> tuple[tuple[int, ...] | None, tuple[tuple[int, ...], ...]]:
+    """Return the ids of planned sentences, each with its end piece, and their plans.
+
+    Sentences beyond the limit are left out; None if there is none within it.
+    """
+    ids, plans = [tokenizer.begin_id], []
+    texts = tokenizer.encode_many([sentence.text for sentence in planned])
+    for sentence, of_sentence in zip(planned, texts):
+        if len(ids) + len(of_sentence) >= config.data.max_target_tokens:
+            break
+        ids += [*of_sentence, tokenizer.end_id]
+        plans.append(sentence.plan)
+    return (tuple(ids) if plans else None), tuple(plans)
 
 
 def encode_target(target: str, tokenizer: Tokenizer, config: Config) -> tuple[int, ...]:
@@ -154,6 +208,40 @@ def _encode(
     if form.is_flat:
         return _flatten(ids, tokenizer, config.data.max_source_tokens)
     return ids
+
+
+def _encode_sentences(
+    chosen: Sequence[Paragraph], title: str, tokenizer: Tokenizer, config: Config
+) -> tuple[list[list[int]], list[tuple[int, ...]]]:
+    """Encode paragraphs sentence by sentence, as many as there is room for, best first.
+
+    Returns:
+        The ids of each paragraph, and where its whole sentences begin and the last one ends.
+    """
+    limit, room = config.data.max_paragraph_tokens, config.data.max_source_tokens
+    begin: list[int] = []
+    if title and tokenizer.title_in_every_paragraph:
+        # A title that is a sentence of its own must leave room for what is said under it.
+        begin = tokenizer.encode(f"{title}:")[: limit // 2]
+    all_ids: list[list[int]] = []
+    boundaries: list[tuple[int, ...]] = []
+    for paragraph in chosen:
+        ids, places = list(begin), [len(begin)]
+        for sentence in tokenizer.encode_many(paragraph.sentences):
+            ids += sentence
+            if len(ids) >= limit:
+                break
+            places.append(len(ids))
+        # Where not even one sentence fits, its beginning stands for it.
+        ids = [*ids[: limit - 1], tokenizer.end_id]
+        if len(places) == 1 and len(ids) - 1 > places[0]:
+            places.append(len(ids) - 1)
+        room -= len(ids)
+        if room < 0 and all_ids:
+            break
+        all_ids.append(ids)
+        boundaries.append(tuple(dict.fromkeys(places)))
+    return all_ids, boundaries
 
 
 def _flatten(ids: list[list[int]], tokenizer: Tokenizer, max_tokens: int) -> list[list[int]]:

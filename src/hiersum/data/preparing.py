@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from hiersum.config import Config
+from hiersum.data.augmentation import augment
 from hiersum.data.example import InputForm, build_example
 from hiersum.data.extracted import extract_target
 from hiersum.data.records import BadRecords
@@ -65,7 +66,12 @@ def prepare_part(part: Part, *, recipe: Recipe) -> tuple[Shard, list[str]]:
     form, ranker_of = _tools(recipe)
     bad = BadRecords(skip=recipe.skip_bad)
     examples = []
-    for corpus, cluster in part.clusters:
+    clusters = list(part.clusters)
+    if form.has_plans and recipe.config.data.augmented:
+        clusters = [
+            (corpus, _augmented(number, part)) for number, (corpus, _) in enumerate(clusters)
+        ]
+    for corpus, cluster in clusters:
         without_clones = empty_clones(cluster, recipe.config)
         try:
             example, paragraphs = build_example(
@@ -75,7 +81,9 @@ def prepare_part(part: Part, *, recipe: Recipe) -> tuple[Shard, list[str]]:
             bad.handle(DataError(f"{corpus}: cluster {cluster.id}: {error}"))
             continue
         kept: Example | None = example
-        if recipe.config.data.supported_targets:
+        if form.has_plans:
+            kept = example if example.plans else None
+        elif recipe.config.data.supported_targets:
             kept = cut_to_supported(example, form.tokenizer, recipe.config)
         elif recipe.config.data.extracted_from != "none":
             kept = extract_target(example, paragraphs, form.tokenizer, recipe.config)
@@ -84,6 +92,17 @@ def prepare_part(part: Part, *, recipe: Recipe) -> tuple[Shard, list[str]]:
     num_skipped = len(part.clusters) - len(examples)
     shard = write_shard(recipe.out, part.name, examples, skipped=num_skipped)
     return shard, bad.messages
+
+
+def _augmented(number: int, part: Part) -> Cluster:
+    """Return a cluster of a part with random changes; a cluster nobody cited stays as it is."""
+    cluster = part.clusters[number][1]
+    if not cluster.cited:
+        return cluster
+    # The neighbours' paragraphs are as random as any, and at hand.
+    _, neighbour = part.clusters[number - 1]
+    others = [text for document in neighbour.documents for text in document.paragraphs or ()]
+    return augment(cluster, others, seed=f"{part.number}/{cluster.id}")
 
 
 def empty_clones(cluster: Cluster, config: Config) -> Cluster:

@@ -1,7 +1,7 @@
 """Cluster lines: the JSON form in which clusters are kept, checked field by field.
 
 {"id", "title", "documents": [{"name", "url", "text"} | {"name", "url", "paragraphs"} | "text"],
- "summary"?, "graph"?}
+ "summary"?: "text" | [{"text", "paragraphs": [number]}], "graph"?}
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from hiersum.errors import DataError
 from hiersum.text.encodings import clean_text
-from hiersum.types import Cluster, Document
+from hiersum.types import CitedSentence, Cluster, Document
 
 _KEYS = ("id", "title", "documents", "summary", "graph")
 _DOCUMENT_KEYS = ("name", "url", "text", "paragraphs")
@@ -71,16 +71,21 @@ def cluster_from_record(record: Any, where: str) -> Cluster:
         raise DataError(f'{where}: "documents" must be a list, got {describe_kind(documents)}')
     if not documents:
         raise DataError(f"{where}: a cluster without documents; give at least one")
+    cited = _cited(record["summary"], where) if _is_list(record.get("summary")) else ()
+    summary = " ".join(s.text for s in cited) if cited else _text(record, "summary", where)
     cluster = Cluster(
         title=_text(record, "title", where),
         documents=tuple(
             document_from_record(document, f"{where}: documents[{number}]")
             for number, document in enumerate(documents)
         ),
-        summary=_text(record, "summary", where) or None,
+        summary=summary or None,
         id=record_id(record),
         graph=None if record.get("graph") is None else _graph(record["graph"], where),
+        cited=cited,
     )
+    if cited:
+        _check_citations(cluster, where)
     if cluster.graph is not None:
         _check_graph_size(cluster, where)
     return cluster
@@ -113,7 +118,11 @@ def cluster_to_record(cluster: Cluster) -> dict[str, Any]:
         "title": cluster.title,
         "documents": [_document_to_record(document) for document in cluster.documents],
     }
-    if cluster.summary is not None:
+    if cluster.cited:
+        record["summary"] = [
+            {"text": s.text, "paragraphs": list(s.paragraphs)} for s in cluster.cited
+        ]
+    elif cluster.summary is not None:
         record["summary"] = cluster.summary
     if cluster.graph is not None:
         record["graph"] = [list(row) for row in cluster.graph]
@@ -148,6 +157,35 @@ def _graph(value: Any, where: str) -> tuple[tuple[float, ...], ...]:
     if not np.isfinite(matrix).all() or (matrix < 0).any():
         raise DataError(f'{where}: "graph" holds a weight that is negative or not a number')
     return tuple(tuple(row) for row in matrix.tolist())
+
+
+def _cited(value: Any, where: str) -> tuple[CitedSentence, ...]:
+    """Read a summary that is given sentence by sentence."""
+    sentences = []
+    for number, record in enumerate(value):
+        place = f"{where}: summary[{number}]"
+        if not isinstance(record, Mapping) or not isinstance(record.get("text"), str):
+            raise DataError(f'{place}: expected an object with "text" and "paragraphs"')
+        paragraphs: Any = record.get("paragraphs")
+        if not _is_list(paragraphs) or not all(type(n) is int and n >= 0 for n in paragraphs):
+            raise DataError(f'{place}: "paragraphs" must be a list of numbers, counted from 0')
+        text = clean_text(record["text"]).strip()
+        if not text:
+            raise DataError(f"{place}: a sentence without text")
+        sentences.append(CitedSentence(text, tuple(paragraphs)))
+    return tuple(sentences)
+
+
+def _check_citations(cluster: Cluster, where: str) -> None:
+    if any(document.paragraphs is None for document in cluster.documents):
+        raise DataError(f'{where}: with a cited summary, every document must give its "paragraphs"')
+    num_paragraphs = sum(len(document.paragraphs or ()) for document in cluster.documents)
+    for number, sentence in enumerate(cluster.cited):
+        if not sentence.paragraphs or max(sentence.paragraphs) >= num_paragraphs:
+            raise DataError(
+                f"{where}: summary[{number}] must cite at least one of the {num_paragraphs} "
+                f"paragraphs, numbered from 0; got {list(sentence.paragraphs)}"
+            )
 
 
 def _check_graph_size(cluster: Cluster, where: str) -> None:

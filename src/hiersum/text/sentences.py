@@ -8,6 +8,7 @@ What this leaves out: sentences that begin in lower case, and abbreviations it d
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 ABBREVIATIONS = frozenset(
     """op rs cdr drs reg fol tel
@@ -52,6 +53,12 @@ _FINAL = re.compile(
 
 def split_sentences(text: str) -> list[str]:
     """Return the sentences of a paragraph, stripped; a text without any end is one sentence."""
+    return list(_split(text))
+
+
+@lru_cache(maxsize=4_096)
+def _split(text: str) -> tuple[str, ...]:
+    # Kept for a while: planning, writing, checking and printing ask for the same paragraphs.
     sentences = []
     start = 0
     for match in _CANDIDATE.finditer(text):
@@ -60,7 +67,7 @@ def split_sentences(text: str) -> list[str]:
         sentences.append(text[start : match.end()].strip())
         start = match.end()
     sentences.append(text[start:].strip())
-    return [sentence for sentence in sentences if sentence]
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def without_label(sentence: str) -> str:

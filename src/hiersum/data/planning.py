@@ -1,0 +1,109 @@
+"""Plans for training: which source sentences does each sentence of a summary rest on?
+
+A cited sentence is looked for in the paragraphs it cites, any other one in all that is read. Source
+sentences are taken one by one, each the one that holds most of what the others lack, up to three. A
+sentence that nobody cited must be safe to learn from: its numbers, names and most of its content
+words stand in its plan. Sentences without a plan are left out, and so is what leans on them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from hiersum.text.facts import SourceFacts
+from hiersum.text.sentences import split_sentences
+from hiersum.text.words import content_stems, leans_on_another, split_words
+from hiersum.types import CitedSentence, Cluster
+
+MAX_SENTENCES = 3
+"""Source sentences of one plan."""
+MIN_GAIN = 0.15
+"""Share of a sentence's content words that a further source sentence must add."""
+MIN_COVERED = 0.3
+"""Share of its content words that the plan of a cited sentence must hold: less is not its source."""
+MIN_SAFE = 0.7
+"""The same for a sentence that nobody cited."""
+_DIGIT = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedSentence:
+    """A sentence to learn, and its source sentences, the main one first."""
+
+    text: str
+    plan: tuple[int, ...]
+
+
+def plan_summary(
+    cluster: Cluster, sentences: Sequence[str], paragraphs: Sequence[Iterable[int]], title: str
+) -> list[PlannedSentence]:
+    """Find the plans of a cluster's summary.
+
+    Args:
+        cluster: with a summary, cited or not.
+        sentences: the source sentences that are read.
+        paragraphs: for each of them the given paragraphs it stands in, numbered through all
+            documents.
+        title: what is read as the title.
+    """
+    cited = cluster.cited or tuple(
+        CitedSentence(text) for text in split_sentences(cluster.summary or "")
+    )
+    stems = [frozenset(content_stems(sentence)) for sentence in sentences]
+    places = [frozenset(of_sentence) for of_sentence in paragraphs]
+    of_title = frozenset(content_stems(title))
+    planned: list[PlannedSentence] = []
+    was_kept = True
+    for sentence in cited:
+        near = [n for n, p in enumerate(places) if not cluster.cited or p & {*sentence.paragraphs}]
+        plan = find_plan(sentence.text, {number: stems[number] for number in near}, of_title)
+        is_kept = bool(plan) and (was_kept or not leans_on_another(split_words(sentence.text)))
+        if is_kept and not cluster.cited:
+            is_kept = is_safe(sentence.text, [title, *(sentences[number] for number in plan)])
+        if is_kept:
+            planned.append(PlannedSentence(sentence.text, plan))
+        was_kept = is_kept
+    return planned
+
+
+def find_plan(
+    text: str, candidates: dict[int, frozenset[str]], of_title: frozenset[str] = frozenset()
+) -> tuple[int, ...]:
+    """Return the source sentences that hold most of a text's content words; none if few stand there.
+
+    Args:
+        text: a sentence of a summary.
+        candidates: the content stems of each source sentence.
+        of_title: stems that every paragraph has before it; they need no source sentence.
+    """
+    wanted = set(content_stems(text))
+    missing = wanted - of_title or set(wanted)
+    num_words = len(missing)
+    plan: list[int] = []
+    while len(plan) < MAX_SENTENCES and missing:
+        gain, number = max(
+            ((_gain(missing, stems), -number) for number, stems in candidates.items()),
+            default=(0.0, 0),
+        )
+        if gain < (MIN_GAIN * num_words if plan else 1):
+            break
+        plan.append(-number)
+        missing -= candidates[-number]
+    covered = num_words - len(missing)
+    return tuple(plan) if plan and covered >= MIN_COVERED * num_words else ()
+
+
+def is_safe(text: str, sources: Sequence[str]) -> bool:
+    """Do the sources hold all names, numbers and dates of a sentence, and most of its words?"""
+    wanted = set(content_stems(text))
+    held = {stem for source in sources for stem in content_stems(source)}
+    return len(wanted & held) >= MIN_SAFE * len(wanted) and not SourceFacts.of(sources).missing(
+        text
+    )
+
+
+def _gain(missing: set[str], stems: frozenset[str]) -> float:
+    """Count the missing words that a source sentence holds; numbers count twice."""
+    return sum(2.0 if _DIGIT.search(stem) else 1.0 for stem in missing & stems)

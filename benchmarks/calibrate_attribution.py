@@ -129,14 +129,14 @@ def calibrate(cases: list[Case], network_folder: str | None) -> dict[str, object
 
 def attention_of(cases: list[Case], folder: str) -> list[NDArray[np.float64]]:
     """Make a network write each case's sentences, and return what each sentence looked at."""
-    from hiersum.abstractive import AbstractiveSystem
+    from hiersum.writing.neural import NeuralModel
     from hiersum.attribution.attention import Trail, count_letters
     from hiersum.config import Config
     from hiersum.data.batches import collate
     from hiersum.data.example import TITLE_PLACE, build_example
     from hiersum.ranking.reading_order import ReadingOrder
 
-    system = AbstractiveSystem.load(folder)
+    system = NeuralModel.load(folder)
     config = Config()
     found = []
     for case in cases:

@@ -30,8 +30,8 @@ from torch.profiler import ProfilerActivity, profile
 
 from hiersum.config import ModelConfig, SearchConfig
 from hiersum.conversion.t5 import convert_t5
-from hiersum.decoding.beam import beam_search
-from hiersum.decoding.preparation import prepare
+from hiersum.writing.beam import beam_search
+from hiersum.writing.preparation import prepare
 from hiersum.model.batch import Batch
 from hiersum.model.checkpoint import from_pretrained
 from hiersum.model.decoder import Memory

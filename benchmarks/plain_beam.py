@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from hiersum.config import SearchConfig
-from hiersum.decoding.beam import length_penalty
+from hiersum.writing.beam import length_penalty
 from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.decoder import Memory
 from hiersum.model.layers import sinusoid

@@ -1,4 +1,4 @@
-"""The story in one class: documents, paragraphs, ranking, a summary with sources."""
+"""The story in one class: read, rank, relate, encode, plan, write, check: a summary with sources."""
 
 from __future__ import annotations
 
@@ -6,26 +6,22 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import islice
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 from typing import TYPE_CHECKING, Unpack
 
 from hiersum.attribution.checking import check_facts
-from hiersum.attribution.sources import attribute, own_source_first
-from hiersum.baselines import SYSTEMS, keep_exact_sources
 from hiersum.bundled import bundled_model, chosen_model, recommended_settings
 from hiersum.config import Config, load_config
-from hiersum.data.bucketing import bucket_examples
 from hiersum.errors import CheckpointError, InputError
 from hiersum.parallel import in_order
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker
-from hiersum.reading import Reading, read_cluster
 from hiersum.request import Options, Request
 from hiersum.text.documents import gather_documents
 from hiersum.text.languages import check_language
-from hiersum.text.paragraphs import PlacedTexts
 from hiersum.text.readable import find_passed_over
 from hiersum.types import (
     Attention,
@@ -36,14 +32,16 @@ from hiersum.types import (
     SummarySentence,
     Unread,
 )
+from hiersum.writing.extractive import SYSTEMS, ExtractiveWriter
+from hiersum.writing.writer import Draft, Reading, Writer
 
 if TYPE_CHECKING:  # torch is loaded only with a model
-    from hiersum.abstractive import AbstractiveSystem
-    from hiersum.drafts import Draft
+    from hiersum.writing.neural import NeuralModel, NeuralWriter
 
 logger = logging.getLogger(__name__)
 
 Watch = Callable[[int, Progress], None]
+Told = Callable[[int, SummarySentence], None]
 WINDOW = 64
 """Clusters among which a network finds those of like length."""
 
@@ -69,11 +67,24 @@ class Summarizer:
         *,
         config: Config | None = None,
         ranker: Ranker | None = None,
-        model: AbstractiveSystem | None = None,
+        writer: NeuralWriter | None = None,
     ) -> None:
+        """Put the parts together.
+
+        Args:
+            config: settings.
+            ranker: which paragraphs are worth reading; the writer's own if None, else the one that
+                `ranker.kind` names.
+            writer: a network that writes; without one, sentences are quoted.
+        """
         self.config = config or Config()
-        self.ranker = ranker or choose_ranker(self.config.ranker.kind)
-        self.model = model
+        self.writer = writer
+        if ranker is None:
+            ranker = writer.ranker if writer else choose_ranker(self.config.ranker.kind)
+        self.ranker = ranker
+        quoting = [ExtractiveWriter(name, self.ranker, self.config) for name in SYSTEMS]
+        writers: list[Writer] = [*([writer] if writer else []), *quoting]
+        self.writers = {each.name: each for each in writers}
         if self.config.data.language not in ("auto", "any"):
             check_language(self.config.data.language)
 
@@ -115,17 +126,20 @@ class Summarizer:
 
     @classmethod
     def _with_model(cls, name_or_dir: str | Path, config: Config | None) -> Summarizer:
-        from hiersum.abstractive import AbstractiveSystem
+        from hiersum.writing.neural import NeuralWriter
 
         config = config or load_config(recommended=recommended_settings(name_or_dir))
-        model = AbstractiveSystem.load(name_or_dir, config.decoding)
-        ranker = choose_ranker(config.ranker.kind, model.folder, model.tokenizer)
-        return cls(config=config, ranker=ranker, model=model)
+        return cls(config=config, writer=NeuralWriter.load(name_or_dir, config))
+
+    @property
+    def model(self) -> NeuralModel | None:
+        """The network that writes, if there is one."""
+        return None if self.writer is None else self.writer.neural
 
     @property
     def systems(self) -> list[str]:
-        """The systems this summarizer has, its default first."""
-        return [*([self.model.architecture] if self.model else []), *SYSTEMS]
+        """The names of its writers, the default first."""
+        return list(self.writers)
 
     def summarize(
         self,
@@ -136,6 +150,7 @@ class Summarizer:
         max_words: int | None = None,
         system: str | None = None,
         strict: bool = False,
+        draft: bool = False,
         with_attention: bool = False,
     ) -> Summary:
         """Summarise documents: texts, `Document`s, or paths of files and folders.
@@ -147,7 +162,8 @@ class Summarizer:
             max_words: a cap on the length; `decoding.max_words` if None.
             system: `lexrank`, `lead`, or the kind of the model (ht, ft, tdmca); by default the model
                 if there is one, else `lexrank`.
-            strict: leave out sentences that no source supports; `Summary.dropped` keeps them.
+            strict: ask for more support than usual; `Summary.dropped` has what is left out.
+            draft: show sentences that the checker would leave out, too.
             with_attention: also keep how paragraphs attend to each other, where a network writes.
 
         Raises:
@@ -162,8 +178,39 @@ class Summarizer:
             max_words=max_words,
             system=system,
             strict=strict,
+            draft=draft,
             with_attention=with_attention,
         )
+
+    def stream(
+        self,
+        documents: Sequence[str | Path | Document],
+        title: str = "",
+        **options: Unpack[Options],
+    ) -> Iterator[SummarySentence]:
+        """Summarise documents and yield each sentence as soon as it stands; see `summarize`."""
+        read, _ = gather_documents(documents, self.config.data)
+        sentences: SimpleQueue[SummarySentence | BaseException | None] = SimpleQueue()
+
+        def work() -> None:
+            try:
+                cluster = Cluster(title, tuple(read))
+                request = self.request(**options)
+                outcomes = self._summarize_window(
+                    [(0, cluster)], request, lambda *_: None, lambda _, s: sentences.put(s)
+                )
+                for _, outcome in outcomes:
+                    if isinstance(outcome, Failure):
+                        raise outcome.error
+                sentences.put(None)
+            except BaseException as error:  # it is raised where the sentences are wanted
+                sentences.put(error)
+
+        Thread(target=work, daemon=True).start()
+        while (sentence := sentences.get()) is not None:
+            if isinstance(sentence, BaseException):
+                raise sentence
+            yield sentence
 
     def summarize_many(
         self, clusters: Iterable[Cluster], **options: Unpack[Options]
@@ -182,6 +229,7 @@ class Summarizer:
         self,
         clusters: Iterable[Cluster],
         watch: Watch | None = None,
+        told: Told | None = None,
         **options: Unpack[Options],
     ) -> Iterator[tuple[int, Summary | Failure]]:
         """Summarise clusters, and go on where one cannot be read.
@@ -189,6 +237,7 @@ class Summarizer:
         Args:
             clusters: what to read.
             watch: is told the number of a cluster and how far it is, as often as that changes.
+            told: is handed the number of a cluster and each of its sentences as soon as it stands.
             options: see `summarize`.
 
         Yields:
@@ -200,9 +249,11 @@ class Summarizer:
         """
         request = self.request(**options)
         numbered = enumerate(clusters)
-        window_size = 1 if request.system in SYSTEMS else WINDOW
+        window_size = WINDOW if request.system not in SYSTEMS else 1
         while window := list(islice(numbered, window_size)):
-            yield from self._summarize_window(window, request, watch or (lambda *_: None))
+            yield from self._summarize_window(
+                window, request, watch or (lambda *_: None), told or (lambda *_: None)
+            )
 
     def summarize_cluster(
         self, cluster: Cluster, unread: Sequence[Unread] = (), **options: Unpack[Options]
@@ -215,110 +266,104 @@ class Summarizer:
             options: see `summarize`.
         """
         request = self.request(**options)
-        ((_, outcome),) = self._summarize_window([(0, cluster)], request, lambda *_: None)
+        ((_, outcome),) = self._summarize_window(
+            [(0, cluster)], request, lambda *_: None, lambda *_: None
+        )
         if isinstance(outcome, Failure):
             raise outcome.error
         return replace(outcome, unread=(*unread, *outcome.unread))
 
     def _summarize_window(
-        self, window: Sequence[tuple[int, Cluster]], request: Request, watch: Watch
+        self,
+        window: Sequence[tuple[int, Cluster]],
+        request: Request,
+        watch: Watch,
+        told: Told,
     ) -> Iterator[tuple[int, Summary | Failure]]:
-        readings = []
+        """Read some clusters, then write about those that go well together."""
+        by_writer: dict[str, list[tuple[int, Reading]]] = {}
         for number, cluster in window:
             watch(number, Progress("reading", 0, len(cluster.documents)))
             try:
-                reading = read_cluster(cluster, request, self.config, self.ranker, self.model)
-                readings.append((number, reading))
+                writer, reading = self._read(cluster, request)
             except InputError as error:
                 yield number, Failure(cluster.id, error)
-        for chosen in self._batches([reading for _, reading in readings]):
-            start = time.perf_counter()
-            batch = [readings[index] for index in chosen]
-            watch_batch = partial(_tell_all, watch, [number for number, _ in batch])
-            written = self._write([reading for _, reading in batch], request, watch_batch)
-            seconds = (time.perf_counter() - start) / len(batch)
-            for (number, reading), sentences in zip(batch, written):
-                yield number, self._finish(reading, request, sentences, seconds)
+                continue
+            by_writer.setdefault(writer.name, []).append((number, reading))
+        for name, readings in by_writer.items():
+            writer = self.writers[name]
+            for chosen in writer.batches([reading for _, reading in readings]):
+                batch = [readings[index] for index in chosen]
+                yield from self._write(writer, batch, request, watch, told)
 
-    def _batches(self, readings: Sequence[Reading]) -> list[list[int]]:
-        """Say which clusters are written together: of a network's, those of like length."""
-        network = [n for n, reading in enumerate(readings) if reading.example is not None]
-        examples = [reading.example for reading in readings if reading.example is not None]
-        buckets = bucket_examples(examples, self.config.decoding.batch_tokens)
-        alone = [[n] for n in range(len(readings)) if n not in network]
-        return [*alone, *([network[index] for index in bucket] for bucket in buckets)]
+    def _read(self, cluster: Cluster, request: Request) -> tuple[Writer, Reading]:
+        """Read a cluster with the wanted writer, or with the first that can."""
+        wanted = self.writers[request.system]
+        for writer in dict.fromkeys([wanted, *self.writers.values()]):
+            reading = writer.read(cluster, request)
+            if reading is not None:
+                break
+        assert reading is not None, "sentences can be quoted from any text"
+        if request.focus and not request.finds_focus_in(p.text for p in reading.paragraphs):
+            logger.warning("no document has a word of the focus %r", request.focus)
+        return writer, reading
 
     def _write(
         self,
-        readings: Sequence[Reading],
+        writer: Writer,
+        batch: Sequence[tuple[int, Reading]],
         request: Request,
-        watch: Callable[[Progress], None],
-    ) -> list[list[SummarySentence]]:
-        """Write about clusters, and say where each sentence comes from."""
-        if self.model is None or readings[0].example is None:
-            watch(Progress("writing", 0, None))
-            sentences = [self._extract(reading) for reading in readings]
-            watch(Progress("sourcing", 0, len(readings)))
-            return sentences
-        drafts = self.model.write(
-            [reading.example for reading in readings if reading.example is not None],
-            [[paragraph.text for paragraph in reading.paragraphs] for reading in readings],
-            self.config.decoding,
-            request.max_words,
-            watch,
-            focus=request.focus,
-            num_documents=[[p.num_documents for p in reading.paragraphs] for reading in readings],
-        )
-        watch(Progress("sourcing", 0, len(readings)))
-        return [self._attribute(draft, reading) for draft, reading in zip(drafts, readings)]
+        watch: Watch,
+        told: Told,
+    ) -> Iterator[tuple[int, Summary]]:
+        start = time.perf_counter()
+        numbers = [number for number, _ in batch]
 
-    def _attribute(self, draft: Draft, reading: Reading) -> list[SummarySentence]:
-        """Name the sources of a network's sentences: by their words and by what it looked at."""
-        texts = PlacedTexts(reading.cluster.documents, self.config.data.max_paragraph_words)
-        sentences = attribute(
-            draft.sentences, reading.paragraphs, text_at=texts.at, attention=draft.attention
+        def watch_all(progress: Progress) -> None:
+            for number in numbers:
+                watch(number, progress)
+
+        drafts = writer.write(
+            [reading for _, reading in batch],
+            request,
+            watch_all,
+            lambda place, sentence: told(numbers[place], sentence),
         )
-        return own_source_first(sentences, draft.places) if draft.places else sentences
+        seconds = (time.perf_counter() - start) / len(batch)
+        for (number, reading), draft in zip(batch, drafts, strict=True):
+            yield number, self._finish(writer, reading, request, draft, seconds)
 
     def _finish(
-        self,
-        reading: Reading,
-        request: Request,
-        sentences: Sequence[SummarySentence],
-        seconds: float,
+        self, writer: Writer, reading: Reading, request: Request, draft: Draft, seconds: float
     ) -> Summary:
-        documents = reading.cluster.documents
-        on_topic = reading.example is not None and self.config.data.on_topic_only
-        passed_over = find_passed_over(
-            documents, reading.paragraphs, reading.left_out, on_topic_only=on_topic
-        )
+        """Check the facts of a draft and put the summary together."""
         start = time.perf_counter()
-        checked = check_facts(request.cut(sentences), reading.cluster, reading.paragraphs)
+        documents = reading.cluster.documents
+        passed_over = find_passed_over(
+            documents,
+            reading.paragraphs,
+            reading.left_out,
+            on_topic_only=self.config.data.on_topic_only,
+        )
+        checked = check_facts(request.cut(draft.sentences), reading.cluster, reading.paragraphs)
         kept = [s for s in checked if s.is_supported or not request.strict]
         attention: Attention = ()
-        if request.with_attention and self.model is not None and reading.example is not None:
-            attention = self.model.paragraph_attention(reading.example)
+        if request.with_attention:
+            attention = writer.attention(reading)
         return Summary(
             sentences=tuple(kept),
-            dropped=tuple(s for s in checked if s not in kept),
+            dropped=(*draft.dropped, *(s for s in checked if s not in kept)),
             documents=documents,
             paragraphs=reading.paragraphs,
             title=reading.cluster.title,
             id=reading.cluster.id,
             unread=(*reading.left_out, *passed_over),
-            system=reading.system,
-            model=None if self.model is None or reading.example is None else self.model.name,
+            system=writer.name,
+            model=writer.model,
             seconds=reading.seconds + seconds + time.perf_counter() - start,
             scores=reading.scores,
             attention=attention,
         )
-
-    def _extract(self, reading: Reading) -> list[SummarySentence]:
-        """Choose sentences, and name those sources that have them."""
-        assert reading.task is not None
-        sentences = SYSTEMS[reading.system](reading.task, self.config.extractive)
-        documents, max_words = reading.cluster.documents, self.config.data.max_paragraph_words
-        return keep_exact_sources(sentences, documents, max_words)
 
     def request(self, **options: Unpack[Options]) -> Request:
         """Check what is asked of every cluster alike; see `summarize`."""
@@ -328,11 +373,7 @@ class Summarizer:
             self.config.decoding.max_words if max_words is None else max_words,
             options.get("system") or self.systems[0],
             strict=options.get("strict", False),
+            draft=options.get("draft", False),
             with_attention=options.get("with_attention", False),
             systems=self.systems,
         )
-
-
-def _tell_all(watch: Watch, numbers: Sequence[int], progress: Progress) -> None:
-    for number in numbers:
-        watch(number, progress)

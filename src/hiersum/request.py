@@ -23,6 +23,7 @@ class Options(TypedDict, total=False):
     max_words: int | None
     system: str | None
     strict: bool
+    draft: bool
     with_attention: bool
 
 
@@ -34,6 +35,7 @@ class Request:
     max_words: int
     system: str
     strict: bool = False
+    draft: bool = False
     with_attention: bool = False
 
     @classmethod
@@ -44,6 +46,7 @@ class Request:
         system: str,
         *,
         strict: bool,
+        draft: bool = False,
         with_attention: bool,
         systems: Sequence[str],
     ) -> Request:
@@ -53,7 +56,8 @@ class Request:
             focus: a question or an aspect, or nothing.
             max_words: a cap on the length.
             system: which one shall write.
-            strict: leave out what no source supports.
+            strict: ask for more support than usual.
+            draft: show what its sources do not support, too.
             with_attention: also keep how paragraphs attend to each other.
             systems: those there are.
 
@@ -70,7 +74,9 @@ class Request:
                 f"max-words must be a number from 1 to {_MAX_WORDS:,}, got {max_words!r}"
             )
         check_length("focus", focus)
-        return cls(focus, max_words, system, strict, with_attention)
+        if strict and draft:
+            raise InputError("strict shows less than usual and draft shows all; choose one of them")
+        return cls(focus, max_words, system, strict, draft, with_attention)
 
     def finds_focus_in(self, texts: Iterable[str]) -> bool:
         """Does any text have a word of the focus?"""

@@ -120,6 +120,8 @@ class Source:
     paragraph: int
     score: float
     """How likely it is that the sentence comes from there, 0 to 1; 1 for a sentence it holds."""
+    quote: str = ""
+    """The sentence of the paragraph that supports it most, where it was written from one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,12 @@ class SummarySentence:
     sources: tuple[Source, ...] = ()
     unsupported: tuple[UnsupportedSpan, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
+    support: float | None = None
+    """The probability that it is true to its sources; None where no checker judged it."""
+    is_quoted: bool = False
+    """Is it a sentence of a source, word for word, where the writer writes its own?"""
+    reason: str = ""
+    """Why it was left out of the summary."""
 
     @property
     def is_supported(self) -> bool:
@@ -167,6 +175,9 @@ class SummarySentence:
             "sources": [asdict(source) for source in self.sources],
             "unsupported": [asdict(span) for span in self.unsupported],
             "conflicts": [asdict(conflict) for conflict in self.conflicts],
+            "support": None if self.support is None else round(self.support, 3),
+            "quoted": self.is_quoted,
+            "reason": self.reason,
         }
 
 

@@ -16,7 +16,7 @@ import pytest
 from support import EXAMPLES, small_vocabulary
 
 from hiersum import Cluster, Config, Document, Summarizer, load_config
-from hiersum.abstractive import AbstractiveSystem
+from hiersum.writing.neural import NeuralModel
 from hiersum.commands import batch
 from hiersum.commands.batch import summarize_to_file
 from hiersum.config import ModelConfig
@@ -88,13 +88,13 @@ def test_a_network_writes_several_clusters_at_once(
     model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes = []
-    write = AbstractiveSystem.write
+    write = NeuralModel.write
 
-    def counting(self: AbstractiveSystem, examples: Any, *others: Any, **options: Any) -> Any:
+    def counting(self: NeuralModel, examples: Any, *others: Any, **options: Any) -> Any:
         sizes.append(len(examples))
         return write(self, examples, *others, **options)
 
-    monkeypatch.setattr(AbstractiveSystem, "write", counting)
+    monkeypatch.setattr(NeuralModel, "write", counting)
     summarizer = Summarizer.from_pretrained(model, config=CONFIG)
     assert len(list(summarizer.summarize_many(make_clusters(20)))) == 20
     assert sum(sizes) == 20

@@ -65,7 +65,7 @@ def test_batches_are_those_of_an_uninterrupted_run(
     config = Config(decoding=SearchConfig(batch_tokens=40))
 
     def write(out: Path, writer: Writer) -> list[list[str]]:
-        monkeypatch.setattr(abstractive.AbstractiveSystem, "load", lambda *_, **__: writer)
+        monkeypatch.setattr(abstractive.NeuralModel, "load", lambda *_, **__: writer)
         write_summaries(prepared, out, tmp_path, config)
         return writer.batches
 

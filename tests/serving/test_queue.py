@@ -34,7 +34,7 @@ class Client:
 @pytest.fixture
 def summarizer(neural: Summarizer) -> GatedSummarizer:
     config = load_config(None, ["serving.max_queue=4", "decoding.max_length=12"])
-    return GatedSummarizer(config=config, model=neural.model)
+    return GatedSummarizer(config=config, writer=neural.writer)
 
 
 @pytest.fixture

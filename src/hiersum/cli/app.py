@@ -16,7 +16,6 @@ import typer
 
 from hiersum import __version__
 from hiersum.cli.build import build
-from hiersum.cli.chooser import train_chooser
 from hiersum.cli.convert import convert
 from hiersum.cli.evaluate import compare, evaluate
 from hiersum.cli.finetune import finetune
@@ -45,7 +44,7 @@ app = typer.Typer(
 )
 for command in (
     *(summarize, serve, info, evaluate, compare, reproduce),
-    *(prepare, train, plot, finetune, train_ranker, rank_eval, train_chooser),
+    *(prepare, train, plot, finetune, train_ranker, rank_eval),
 ):
     app.command()(command)
 for name, group in (

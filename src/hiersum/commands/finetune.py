@@ -85,9 +85,7 @@ def finetune(
 
 
 def _hand_on(recommended: Path, config: Config, trained: Path) -> None:
-    """Write what a model recommends as it was used here; one that has learned to write may write."""
-    if config.data.extracted_from == "none":
-        config = replace(config, decoding=replace(config.decoding, one_source=False))
+    """Write what a model recommends as it was used here."""
     with write_atomically(trained / recommended.name) as file:
         file.write(config_to_toml(config, only=read_toml(recommended)).encode())
 

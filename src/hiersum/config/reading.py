@@ -43,11 +43,8 @@ class DataConfig:
     """All names and dates of such a sentence must stand there too, as all numbers always must."""
     target_opening: bool = True
     """Learn nothing of a target whose first sentence is not supported."""
-    extracted_from: Literal["none", "first", "all"] = "none"
-    """Learn to choose: the target becomes the sentences of the first document, or of all, that say
-    most of it."""
     min_target_words: int = 1
-    """Words that a supported or extracted target must keep."""
+    """Words that a supported target must keep."""
     near_duplicate: float = 0.8
     """Share of common word triples from which two paragraphs count as one; 1 keeps all but copies."""
     clone_recall: float = 0.8
@@ -68,11 +65,6 @@ class DataConfig:
             )
         require_within("data.near_duplicate", self.near_duplicate, 0, 1)
         require_within("data.target_support", self.target_support, 0, 1)
-        if self.supported_targets and self.extracted_from != "none":
-            raise ConfigError(
-                "data.supported_targets and data.extracted_from exclude each other: "
-                "a target is cut, or replaced by sentences of its sources"
-            )
         require_within("data.clone_recall", self.clone_recall, 0, 1)
 
 

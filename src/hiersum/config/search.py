@@ -26,16 +26,12 @@ class SearchConfig:
     """Tokens after which it must, the end token counted."""
     no_repeat_ngram: int = 0
     """No sequence of this many tokens twice; 0 allows all."""
-    no_repeat_words: int = 0
-    """No sequence of this many words twice, whatever their capitals and marks; 0 allows all."""
     grounded: bool = False
     """Names and numbers are written only as the sources have them."""
-    one_source: bool = False
-    """Each sentence is one of the sources', word for word: nothing is joined that they do not join."""
-    copy_weight: float = 0.0
-    """How much more probable, as a log-ratio, going on as a source does is, where it is followed."""
-    support_weight: float = 0.0
-    """What full support by the sources adds to a hypothesis's score when the best is chosen."""
+    min_support: float = 0.5
+    """Support below which a sentence is not shown, where each sentence is checked."""
+    strict_support: float = 0.8
+    """The same where strictness is asked for."""
     batch_tokens: int = 16_000
     """Source tokens, padded, of clusters that are written together."""
     stopping: Literal["exact", "released"] = "exact"
@@ -50,7 +46,7 @@ class SearchConfig:
     def __post_init__(self) -> None:
         for name in ("max_words", "beam_size", "max_length", "batch_tokens"):
             require_at_least(f"decoding.{name}", getattr(self, name), 1)
-        for name in ("min_length", "no_repeat_ngram", "no_repeat_words"):
+        for name in ("min_length", "no_repeat_ngram"):
             require_at_least(f"decoding.{name}", getattr(self, name), 0)
         if self.min_length >= self.max_length:
             raise ConfigError(
@@ -61,5 +57,5 @@ class SearchConfig:
             raise ConfigError(
                 f"decoding.length_penalty must be a finite number, got {self.length_penalty}"
             )
-        for name in ("copy_weight", "support_weight"):
-            require_within(f"decoding.{name}", getattr(self, name), 0, 100)
+        for name in ("min_support", "strict_support"):
+            require_within(f"decoding.{name}", getattr(self, name), 0, 1)

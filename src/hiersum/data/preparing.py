@@ -11,7 +11,6 @@ from pathlib import Path
 from hiersum.config import Config
 from hiersum.data.augmentation import augment
 from hiersum.data.example import InputForm, build_example
-from hiersum.data.extracted import extract_target
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import TOKENIZER, Shard, write_shard
 from hiersum.data.supported import cut_to_supported
@@ -74,9 +73,7 @@ def prepare_part(part: Part, *, recipe: Recipe) -> tuple[Shard, list[str]]:
     for corpus, cluster in clusters:
         without_clones = empty_clones(cluster, recipe.config)
         try:
-            example, paragraphs = build_example(
-                without_clones, form, ranker_of(cluster), recipe.config
-            )
+            example, _ = build_example(without_clones, form, ranker_of(cluster), recipe.config)
         except InputError as error:
             bad.handle(DataError(f"{corpus}: cluster {cluster.id}: {error}"))
             continue
@@ -85,8 +82,6 @@ def prepare_part(part: Part, *, recipe: Recipe) -> tuple[Shard, list[str]]:
             kept = example if example.plans else None
         elif recipe.config.data.supported_targets:
             kept = cut_to_supported(example, form.tokenizer, recipe.config)
-        elif recipe.config.data.extracted_from != "none":
-            kept = extract_target(example, paragraphs, form.tokenizer, recipe.config)
         if kept is not None:
             examples.append(kept)
     num_skipped = len(part.clusters) - len(examples)

@@ -43,12 +43,13 @@ class SourceSentences:
 
 def pool_sentences(states_MD: Tensor, outline: Outline, ranks: Sequence[int]) -> SourceSentences:
     """Pool the encoder states of one cluster by sentence and by paragraph."""
-    paragraphs = [part.mean(0) for part in states_MD.split(list(outline.lengths))]
+    paragraph_PD = torch.stack([part.mean(0) for part in states_MD.split(list(outline.lengths))])
+    sentences = [states_MD[first:after].mean(0) for first, after in outline.spans]
     return SourceSentences(
         outline,
         tuple(ranks),
-        torch.stack([states_MD[first:after].mean(0) for first, after in outline.spans]),
-        torch.stack([paragraphs[number] for number in outline.paragraphs]),
+        torch.stack(sentences) if sentences else states_MD[:0],
+        paragraph_PD[list(outline.paragraphs)],
     )
 
 

@@ -67,12 +67,12 @@ def write_summaries(prepared: Path, out: Path, model: Path, config: Config) -> N
     """
     import torch
 
-    from hiersum.abstractive import AbstractiveSystem
+    from hiersum.writing.neural import NeuralModel
 
     if out.exists():
         return
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    system = AbstractiveSystem.load(model, config.decoding, device=device)
+    system = NeuralModel.load(model, config.decoding, device=device)
     test = PreparedSet.open(prepared)
     rows = Rows.join([test.load(shard) for shard in test.manifest.shards])
     out.parent.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import torch
 
-from hiersum.abstractive import check_fit
 from hiersum.config import Config, ModelConfig
 from hiersum.data.batches import collate
 from hiersum.data.shards import PreparedSet
@@ -34,6 +33,7 @@ from hiersum.training.processes import Processes
 from hiersum.training.run_folder import RunFolder, TrainerState
 from hiersum.training.schedule import learning_rate
 from hiersum.training.validation import Validator, means
+from hiersum.writing.neural import check_fit
 
 
 def train(config: Config, out: Path) -> Path:

@@ -7,7 +7,6 @@ from itertools import islice
 
 import torch
 
-from hiersum.abstractive import AbstractiveSystem
 from hiersum.config import Config
 from hiersum.data.batches import collate
 from hiersum.data.bucketing import bucket_examples
@@ -17,6 +16,7 @@ from hiersum.text.overlap import lcs_overlap, ngram_overlap
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.training.objective import Objective
 from hiersum.types import Example
+from hiersum.writing.neural import NeuralModel
 
 SCORES = ("rouge1", "rouge2", "rougeL")
 
@@ -76,7 +76,7 @@ class Validator:
         return sums
 
     def _scores(self, network: Network) -> dict[str, float]:
-        system = AbstractiveSystem("in training", network, self._tokenizer)
+        system = NeuralModel("in training", network, self._tokenizer)
         sums = dict.fromkeys(SCORES, 0.0)
         for examples in self._written:
             texts = system.write_texts(examples, self._search)

@@ -1,1 +1,0 @@
-"""From sentences that were read to those that make a summary."""

@@ -1,1 +1,0 @@
-"""From next-token scores to token ids."""

@@ -1,0 +1,267 @@
+"""The extractive systems: Lead and LexRank, as the paper defines them and as people want them.
+
+`paper` style takes whole paragraphs, best first, and cuts the text at the last word that fits. `reader`
+style takes whole sentences, none that says again what another said, in the order of their documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiersum.config import Config, ExtractiveConfig
+from hiersum.graphs.pagerank import pagerank
+from hiersum.graphs.similarity import similarity_graph
+from hiersum.ranking.ranker import Ranker, best_first
+from hiersum.request import Request
+from hiersum.text.paragraphs import read_paragraphs, split_document
+from hiersum.text.sentences import ends_sentence, split_sentences, without_label
+from hiersum.text.tfidf import TfidfSpace, cosines
+from hiersum.text.words import count_words, cut_words, split_words
+from hiersum.types import Attention, Cluster, Document, Paragraph, Progress, Source, SummarySentence
+from hiersum.writing.selection import select
+from hiersum.writing.writer import Draft, Reading, Told, Watch, open_cluster
+
+_MAX_SENTENCES = 2_500  # all pairs are compared: this many take 50 MB
+_FOCUS_WEIGHT = 3.0  # a question steers more than the title, which most paragraphs are about
+# A sentence that leans on the one before it reads badly alone.
+_LEANING = frozenset(
+    """he she it they his her hers its their theirs him them this that these those such here there
+    however but and or so then thus therefore moreover furthermore nevertheless nonetheless meanwhile
+    instead likewise similarly also yet still consequently hence otherwise both neither""".split()
+)
+_MIN_RANK = 0.8  # of the average: below it a sentence is not worth its room
+_SUMMARY_WORDS = range(6, 61)  # shorter sentences say little, longer ones are lists
+_LATENESS = 0.05  # the twentieth paragraph counts half as much as the first
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What an extractive system is given."""
+
+    title: str
+    focus: str
+    paragraphs: Sequence[Paragraph]
+    """In reading order."""
+    ranking: Sequence[int]
+    """The paragraphs' indices, best first."""
+    max_words: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    text: str
+    paragraph: Paragraph
+    num_words: int
+
+
+def keep_exact_sources(
+    sentences: Sequence[SummarySentence], documents: Sequence[Document], max_paragraph_words: int
+) -> list[SummarySentence]:
+    """Drop sources that are near copies but do not have this very sentence."""
+
+    @cache
+    def words_of(document: int) -> list[str]:
+        texts = split_document(documents[document], max_paragraph_words)
+        return [" ".join(split_words(text)) for text in texts]
+
+    def holds(source: Source, wanted: str) -> bool:
+        return wanted in words_of(source.document)[source.paragraph]
+
+    checked = []
+    for sentence in sentences:
+        wanted = " ".join(split_words(sentence.text))
+        first, others = sentence.sources[:1], sentence.sources[1:]
+        kept = tuple(source for source in others if holds(source, wanted))
+        checked.append(replace(sentence, sources=first + kept))
+    return checked
+
+
+def lead(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
+    """Return the beginning of the ranked paragraphs; in `paper` style the title goes before them."""
+    ranked = [task.paragraphs[index] for index in _affordable(task)]
+    if config.style == "paper":
+        title = [SummarySentence(cut_words(task.title, task.max_words))] if task.title else []
+        room = task.max_words - count_words(task.title)
+        return title + _cut_paragraphs(ranked, room)
+    sentences = _sentences(ranked, task.max_words)
+    vectors = TfidfSpace([sentence.text for sentence in sentences], stem=True).vectors
+    ranks = np.arange(len(sentences), 0, -1.0)
+    chosen = _choose(sentences, ranks, cosines(vectors, vectors), task, config)
+    return [_sourced(sentences[index]) for index in chosen]
+
+
+def lexrank(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
+    """Return what the rest of the cluster resembles most (Erkan & Radev, 2004).
+
+    `paper`: paragraphs are nodes, tf-idf cosines edges. `reader`: sentences are nodes, and the walk
+    begins anew at sentences that resemble the title and the focus, that several documents have, and
+    that stand early in theirs.
+    """
+    if config.style == "paper":
+        nodes = sorted(task.ranking)
+        graph = similarity_graph([paragraph.text for paragraph in task.paragraphs], nodes)
+        ranks = pagerank(graph, damping=config.damping)
+        order = [nodes[index] for index in np.argsort(-ranks, kind="stable")]
+        return _cut_paragraphs([task.paragraphs[index] for index in order], task.max_words)
+    paragraphs = [task.paragraphs[index] for index in sorted(_affordable(task))]
+    sentences = _sentences(paragraphs, task.max_words)
+    space = TfidfSpace([sentence.text for sentence in sentences], stem=True)
+    similarities = cosines(space.vectors, space.vectors)
+    queries = cosines(space.vectors, space.vectors_of([task.title, task.focus]))
+    relevance = queries @ np.array([1.0, _FOCUS_WEIGHT])
+    if not relevance.any():  # no title, or none of its words is known: all are alike
+        relevance = np.ones(len(sentences))
+    prior = relevance * [_prominence(sentence.paragraph) for sentence in sentences]
+    ranks = pagerank(similarities, damping=config.damping, prior=prior)
+    chosen = _choose(sentences, ranks, similarities, task, config)
+    return [_sourced(sentences[index]) for index in _in_reading_order(sentences, chosen)]
+
+
+SYSTEMS: dict[str, Callable[[Task, ExtractiveConfig], list[SummarySentence]]] = {
+    "lexrank": lexrank,
+    "lead": lead,
+}
+
+
+class ExtractiveWriter:
+    """A writer that quotes sentences of the documents."""
+
+    model = None
+
+    def __init__(self, name: str, ranker: Ranker, config: Config) -> None:
+        self.name = name
+        self.ranker = ranker
+        self.config = config
+
+    def read(self, cluster: Cluster, request: Request) -> Reading:
+        """Rank the paragraphs to choose from.
+
+        Raises:
+            InputError: there is nothing to read.
+        """
+        config = self.config
+        opened = open_cluster(cluster, request, config.data)
+        keep_all = cluster.graph is not None
+        paragraphs = read_paragraphs(opened.cluster.documents, config.data, keep_all=keep_all)
+        scores = self.ranker.scores(opened.query, paragraphs)
+        ranking = best_first(scores)[: config.ranker.max_paragraphs]
+        title = opened.cluster.title
+        task = Task(title, request.focus, paragraphs, ranking, request.max_words)
+        read = [paragraphs[index] for index in ranking]
+        return opened.reading(read, [scores[index] for index in ranking], task)
+
+    def batches(self, readings: Sequence[Reading]) -> list[list[int]]:
+        """Each by itself."""
+        return [[number] for number in range(len(readings))]
+
+    def write(
+        self, readings: Sequence[Reading], request: Request, watch: Watch, told: Told
+    ) -> list[Draft]:
+        """Choose sentences, and name those sources that have them."""
+        watch(Progress("writing", 0, None))
+        drafts = []
+        for number, reading in enumerate(readings):
+            sentences = SYSTEMS[self.name](reading.prepared, self.config.extractive)
+            documents, limit = reading.cluster.documents, self.config.data.max_paragraph_words
+            draft = Draft(keep_exact_sources(sentences, documents, limit))
+            for sentence in draft.sentences:
+                told(number, sentence)
+            drafts.append(draft)
+        return drafts
+
+    def attention(self, reading: Reading) -> Attention:
+        """Nothing: there is no network."""
+        return ()
+
+
+def _affordable(task: Task) -> list[int]:
+    """Return the best paragraphs whose sentences can be compared with each other in little memory."""
+    room = _MAX_SENTENCES
+    chosen: list[int] = []
+    for index in task.ranking:
+        room -= len(split_sentences(task.paragraphs[index].text))
+        if room < 0 and chosen:
+            break
+        chosen.append(index)
+    return chosen
+
+
+def _sentences(paragraphs: Sequence[Paragraph], max_words: int) -> list[_Sentence]:
+    """Split paragraphs into sentences fit to stand in a summary; all of them if all have room."""
+    sentences = [
+        _Sentence(text, paragraph, num_words)
+        for paragraph in paragraphs
+        for text in map(without_label, split_sentences(paragraph.text))
+        if (num_words := count_words(text))
+    ][:_MAX_SENTENCES]  # one given paragraph may hold more
+    if sum(sentence.num_words for sentence in sentences) <= max_words:
+        return sentences
+    fit = [one for one in sentences if is_summary_sentence(one.text, one.num_words)]
+    return fit or sentences
+
+
+def is_summary_sentence(text: str, num_words: int) -> bool:
+    """Is it worth its room in a summary: a whole sentence, no fragment, list or question?"""
+    return num_words in _SUMMARY_WORDS and ends_sentence(text) and not text.endswith("?")
+
+
+def _prominence(paragraph: Paragraph) -> float:
+    """More for what several documents have, less for what stands late in its own."""
+    return len(paragraph.places) / (1 + _LATENESS * paragraph.position)
+
+
+def _leans(text: str) -> bool:
+    words = split_words(text[:40])
+    return bool(words) and words[0] in _LEANING
+
+
+def _choose(
+    sentences: Sequence[_Sentence],
+    ranks: NDArray[np.float64],
+    similarities: NDArray[np.float64],
+    task: Task,
+    config: ExtractiveConfig,
+) -> list[int]:
+    """Choose sentences; one that leans on the one before it is taken only after that one."""
+    return select(
+        ranks,
+        similarities,
+        [sentence.num_words for sentence in sentences],
+        [n - 1 if n and _leans(sentence.text) else None for n, sentence in enumerate(sentences)],
+        max_words=task.max_words,
+        redundancy=config.redundancy,
+        worth=_MIN_RANK * float(ranks.mean()),
+    )
+
+
+def _in_reading_order(sentences: Sequence[_Sentence], chosen: Sequence[int]) -> list[int]:
+    """Group by document, the one with the best sentence first; within it as it is written."""
+    document_rank: dict[int, int] = {}
+    for index in chosen:
+        document_rank.setdefault(sentences[index].paragraph.document, len(document_rank))
+    return sorted(chosen, key=lambda i: (document_rank[sentences[i].paragraph.document], i))
+
+
+def _cut_paragraphs(paragraphs: Sequence[Paragraph], max_words: int) -> list[SummarySentence]:
+    """Take paragraphs in order and cut the text at the last word that fits."""
+    kept: list[SummarySentence] = []
+    room = max_words
+    for paragraph in paragraphs:
+        for text in split_sentences(paragraph.text):
+            if room <= 0:
+                return kept
+            text = cut_words(text, room)
+            room -= count_words(text)
+            kept.append(_sourced(_Sentence(text, paragraph, 0)))
+    return kept
+
+
+def _sourced(sentence: _Sentence) -> SummarySentence:
+    places = sentence.paragraph.places
+    sources = tuple(Source(place.document, place.position, 1.0) for place in places)
+    return SummarySentence(sentence.text, sources)

@@ -1,0 +1,445 @@
+"""The neural writer: a network and its tokenizer, from a cluster to sentences with sources.
+
+A network with a planner writes sentence by sentence (see `planned`); its plans are its sources. One
+without writes the whole summary in one search, and its sources are found afterwards.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from hiersum.attribution.attention import Trail
+from hiersum.attribution.sources import attribute
+from hiersum.bundled import FOLDER
+from hiersum.checking.checker import Checker, open_checker
+from hiersum.config import Config, ModelConfig, SearchConfig
+from hiersum.data.batches import collate
+from hiersum.data.bucketing import bucket_examples
+from hiersum.data.example import InputForm, build_example
+from hiersum.errors import CheckpointError
+from hiersum.model.checkpoint import TOKENIZER, fetch, from_pretrained
+from hiersum.model.network import EncoderDecoder, Network
+from hiersum.ranking.choice import choose_ranker
+from hiersum.ranking.ranker import Ranker
+from hiersum.request import Request
+from hiersum.text.languages import UNKNOWN, detect_language
+from hiersum.text.paragraphs import PlacedTexts
+from hiersum.text.penn import from_penn, learn_casing, to_penn
+from hiersum.text.sentences import ends_sentence, split_sentences
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.text.words import content_stems, count_letters, count_words
+from hiersum.types import (
+    TITLE_PLACE,
+    Attention,
+    Cluster,
+    Example,
+    Paragraph,
+    Progress,
+    Source,
+    SummarySentence,
+)
+from hiersum.writing.beam import Hypothesis, beam_search
+from hiersum.writing.constraints import Constraint, Counted
+from hiersum.writing.planned import DraftSentence, Page, PlannedSearch
+from hiersum.writing.preparation import prepare, threads_for
+from hiersum.writing.spelling import SPACE, GroundedWords, Spelling, guarded_words
+from hiersum.writing.writer import Draft, Readable, Reading, Told, Watch, open_cluster
+
+logger = logging.getLogger(__name__)
+
+_TOKENS_PER_WORD = 2
+"""Room for a summary of the wanted words, however its words are split."""
+_MAX_UNKNOWN = 0.2
+"""Share of words with letters that a network does not know, beyond which it cannot read."""
+
+
+@dataclass(frozen=True)
+class NeuralModel:
+    """A network that writes, and the words it writes with."""
+
+    name: str
+    network: Network
+    tokenizer: Tokenizer
+    folder: Path | None = None
+    """Where it was loaded from; None for a network that is being trained."""
+
+    @classmethod
+    def load(
+        cls, name_or_dir: str | Path, search: SearchConfig | None = None, *, device: str = "cpu"
+    ) -> NeuralModel:
+        """Load a model folder, or a model from the hub.
+
+        Args:
+            name_or_dir: the folder, or `owner/name`.
+            search: whether to write with eight-bit weights or compiled layers.
+            device: where it computes.
+
+        Raises:
+            CheckpointError: the folder lacks something, or its parts do not fit together.
+        """
+        folder = fetch(name_or_dir)
+        network = from_pretrained(folder).requires_grad_(False).to(device)
+        path = folder / TOKENIZER
+        if not path.exists():
+            raise CheckpointError(
+                f"{folder}: has no {TOKENIZER}, so it cannot read text; "
+                "convert the model again with its tokenizer (--spm)"
+            )
+        tokenizer = Tokenizer.load(path, network.config.profile)
+        check_fit(tokenizer, network.config, path)
+        name = "bundled" if folder == FOLDER else str(name_or_dir)
+        return cls(name, prepare(network, search or SearchConfig()), tokenizer, folder)
+
+    @property
+    def architecture(self) -> str:
+        """Which network of the paper this is: ht, ft or tdmca."""
+        return self.network.config.architecture
+
+    @property
+    def has_plans(self) -> bool:
+        """Does it write sentence by sentence, each from a plan?"""
+        return self.network.config.planner_width > 0
+
+    def input_form(self, config: Config) -> InputForm:
+        """Return how this network wants its source written."""
+        return InputForm.of(self.network.config, self.tokenizer, config)
+
+    def knows_letters_of(self, example: Example) -> bool:
+        """Does it know all letters of at least four words in five?"""
+        unknown = self.tokenizer.unknown_id
+        num_words = num_unknown = 0
+        for ids in example.paragraph_ids:
+            words = sum(self.pieces[token].startswith(SPACE) for token in ids)
+            num_words += words
+            num_unknown += min(words, ids.count(unknown))
+        return num_unknown <= _MAX_UNKNOWN * num_words
+
+    @cached_property
+    def pieces(self) -> list[str]:
+        """The text of every id; a network may have rows to spare."""
+        num_spare = self.network.config.vocab_size - self.tokenizer.size
+        return [*self.tokenizer.all_pieces, *[""] * num_spare]
+
+    @cached_property
+    def spelling(self) -> Spelling:
+        """How the pieces make words."""
+        return Spelling(self.pieces, self.tokenizer.end_id)
+
+    @property
+    def forbidden_ids(self) -> list[int]:
+        """Pieces that no summary may hold."""
+        vocab_size = self.network.config.vocab_size
+        return [*self.tokenizer.unwritable_ids, *range(self.tokenizer.size, vocab_size)]
+
+    def paragraph_attention(self, example: Example) -> Attention:
+        """Return how paragraphs attend to each other; nothing for a network without global layers.
+
+        A paragraph that has no token takes no part: its weights are 0.
+        """
+        if not isinstance(self.network, EncoderDecoder):
+            return ()
+        batch = collate([replace(example, target_ids=None)])
+        attention = self.network.paragraph_attention(batch.to(self.network.device))
+        size = len(example.paragraph_ids)
+        return tuple(
+            tuple(_spread(weights, batch.ranks[0], size) for weights in heads)
+            for layers in attention
+            for heads in layers.tolist()
+        )
+
+    def write_texts(self, examples: Sequence[Example], search: SearchConfig) -> list[str]:
+        """Return a whole summary of each example as the tokenizer spells it, all in one batch."""
+        found = self.search(examples, search)
+        return [text_of(hypothesis, self.tokenizer) for hypothesis in found]
+
+    def search(
+        self,
+        examples: Sequence[Example],
+        search: SearchConfig,
+        sources: Sequence[Sequence[str]] | None = None,
+        watch: Watch | None = None,
+    ) -> list[Hypothesis]:
+        """Search for a whole summary of each example.
+
+        Args:
+            examples: what is read.
+            search: how to search.
+            sources: the title and paragraphs of each as text, for `grounded` words.
+            watch: is told how far the batch is; then hypotheses carry their attention.
+        """
+        batch = collate([replace(example, target_ids=None) for example in examples])
+        constraints: list[Constraint] = []
+        if watch is not None:
+            watch(Progress("encoding", 0, len(batch.source_R)))
+            told = watch
+            constraints.append(
+                Counted(lambda done: told(Progress("writing", done, search.max_length)))
+            )
+        if search.grounded and sources is not None:
+            form = to_penn if self.tokenizer.profile.is_penn else self.tokenizer.fold
+            words = [guarded_words(map(form, texts)) for texts in sources]
+            constraints.append(GroundedWords(self.spelling, words))
+        source = self.network.encode(batch.to(self.network.device))
+        with threads_for(len(examples) * search.beam_size):
+            hypotheses = beam_search(
+                self.network,
+                source,
+                search,
+                num_clusters=len(examples),
+                begin_id=self.tokenizer.begin_id,
+                end_id=self.tokenizer.end_id,
+                forbidden=self.forbidden_ids,
+                constraints=constraints,
+                paragraph_lengths=None if watch is None else batch.paragraph_lengths,
+            )
+        return [of_cluster[0] for of_cluster in hypotheses]
+
+
+class NeuralWriter:
+    """A writer with a network: reads what its ranker finds, writes and names its sources."""
+
+    def __init__(
+        self, model: NeuralModel, ranker: Ranker, config: Config, checker: Checker | None = None
+    ) -> None:
+        self.neural = model
+        self.ranker = ranker
+        self.config = config
+        self.checker = checker or open_checker(model.folder).checker
+
+    @classmethod
+    def load(cls, name_or_dir: str | Path, config: Config) -> NeuralWriter:
+        """Load a model with its ranker and its checker.
+
+        Raises:
+            CheckpointError: one of them is damaged, or they do not fit together.
+        """
+        model = NeuralModel.load(name_or_dir, config.decoding)
+        ranker = choose_ranker(config.ranker.kind, model.folder, model.tokenizer)
+        return cls(model, ranker, config)
+
+    @property
+    def name(self) -> str:
+        """What it is called on the command line: the kind of its network."""
+        return self.neural.architecture
+
+    @property
+    def model(self) -> str:
+        """The model's name or folder."""
+        return self.neural.name
+
+    def read(self, cluster: Cluster, request: Request) -> Reading | None:
+        """Rank and encode a cluster; None if the network cannot read its letters or its language."""
+        opened = open_cluster(cluster, request, self.config.data)
+        if self.neural.has_plans and not _is_english(opened):
+            logger.warning("the model writes English only, so sentences are quoted as they stand")
+            return None
+        form = self.neural.input_form(self.config)
+        example, read = build_example(
+            opened.cluster, form, self.ranker, self.config, query=opened.query
+        )
+        if not self.neural.knows_letters_of(example):
+            logger.warning(
+                "%s: the model knows too few of its letters, so sentences are quoted",
+                cluster.id or cluster.title or "the documents",
+            )
+            return None
+        # A title that is read comes before the paragraphs.
+        return opened.reading(read, example.scores[-len(read) :], example)
+
+    def batches(self, readings: Sequence[Reading]) -> list[list[int]]:
+        """Bucket clusters by length."""
+        examples = [reading.prepared for reading in readings]
+        return bucket_examples(examples, self.config.decoding.batch_tokens)
+
+    def attention(self, reading: Reading) -> Attention:
+        """Return how the paragraphs of a reading attend to each other."""
+        return self.neural.paragraph_attention(reading.prepared)
+
+    def write(
+        self, readings: Sequence[Reading], request: Request, watch: Watch, told: Told
+    ) -> list[Draft]:
+        """Write about clusters in one batch, and name the sources of each sentence."""
+        if self.neural.has_plans:
+            return self._write_planned(readings, request, watch, told)
+        return self._write_whole(readings, request, watch)
+
+    def _write_planned(
+        self, readings: Sequence[Reading], request: Request, watch: Watch, told: Told
+    ) -> list[Draft]:
+        network, search = self.neural.network, self.config.decoding
+        assert isinstance(network, EncoderDecoder)
+        examples = [reading.prepared for reading in readings]
+        watch(Progress("encoding", 0, sum(len(ids) for e in examples for ids in e.paragraph_ids)))
+        numbered = [list(_numbered_sentences(reading)) for reading in readings]
+
+        def tell(number: int, sentence: DraftSentence) -> None:
+            watch(Progress("writing", 0, None))
+            told(number, _sourced(sentence, numbered[number]))
+
+        planned = PlannedSearch(
+            network, self.neural.tokenizer, self.neural.spelling, self.checker, search
+        )
+        pages = planned.write(
+            examples,
+            [[text for text, _ in sentences] for sentences in numbered],
+            [[paragraph.text for _, paragraph in sentences] for sentences in numbered],
+            max_words=request.max_words,
+            min_support=_min_support(request, search),
+            told=tell,
+        )
+        return [_draft(page, sentences) for page, sentences in zip(pages, numbered)]
+
+    def _write_whole(
+        self, readings: Sequence[Reading], request: Request, watch: Watch
+    ) -> list[Draft]:
+        search, tokenizer = self.config.decoding, self.neural.tokenizer
+        max_length = min(search.max_length, _TOKENS_PER_WORD * request.max_words + 1)
+        # A cap below the usual length asks for a short summary, not for one that is cut off.
+        min_length = min(search.min_length, request.max_words)
+        examples = [reading.prepared for reading in readings]
+        texts = [[paragraph.text for paragraph in reading.paragraphs] for reading in readings]
+        found = self.neural.search(
+            examples,
+            replace(search, max_length=max_length, min_length=min_length),
+            [[example.title, *of_example] for example, of_example in zip(examples, texts)],
+            watch,
+        )
+        watch(Progress("sourcing", 0, len(readings)))
+        drafts = []
+        for hypothesis, reading, of_example in zip(found, readings, texts):
+            text = text_of(hypothesis, tokenizer)
+            if tokenizer.profile.is_penn:
+                text = from_penn(text, learn_casing(of_example))
+            sentences = whole_sentences(tokenizer.unfold(text, of_example), request.max_words)
+            is_over = tokenizer.end_id in hypothesis.token_ids
+            if len(sentences) == 1 and not is_over and not ends_sentence(sentences[0]):
+                sentences = [f"{sentences[0]}\u2026"]
+            placed = PlacedTexts(reading.cluster.documents, self.config.data.max_paragraph_words)
+            trail = trail_of(hypothesis, reading.prepared, tokenizer)
+            attention = trail.by_sentence(sentences)
+            drafts.append(
+                Draft(
+                    attribute(sentences, reading.paragraphs, text_at=placed.at, attention=attention)
+                )
+            )
+        return drafts
+
+
+def _min_support(request: Request, search: SearchConfig) -> float:
+    if request.draft:
+        return 0.0
+    return search.strict_support if request.strict else search.min_support
+
+
+def _is_english(opened: Readable) -> bool:
+    text = "\n".join(document.text[:2_000] for document in opened.cluster.documents)
+    return detect_language(text) in ("en", UNKNOWN)
+
+
+def _numbered_sentences(reading: Reading) -> list[tuple[str, Paragraph]]:
+    """Return the sentences that were read, in the order of their numbers, with their paragraphs."""
+    pairs = zip(reading.paragraphs, reading.prepared.boundaries, strict=True)
+    return [
+        (sentence, paragraph)
+        for paragraph, places in pairs
+        for sentence in paragraph.sentences[: len(places) - 1]
+    ]
+
+
+def _draft(page: Page, sentences: Sequence[tuple[str, Paragraph]]) -> Draft:
+    return Draft(
+        [_sourced(sentence, sentences) for sentence in page.kept],
+        [_sourced(sentence, sentences) for sentence in page.dropped],
+    )
+
+
+def _sourced(draft: DraftSentence, sentences: Sequence[tuple[str, Paragraph]]) -> SummarySentence:
+    """Name the paragraphs of a sentence's plan that it takes words from, each with its sentence."""
+    wanted = set(content_stems(draft.text))
+    sources: dict[tuple[int, int], Source] = {}
+    for number in draft.plan:
+        text, paragraph = sentences[number]
+        stems = set(content_stems(text))
+        if sources and not wanted & stems:
+            continue
+        wanted -= stems
+        for place in paragraph.places:
+            source = Source(place.document, place.position, round(draft.support, 3), text)
+            sources.setdefault((place.document, place.position), source)
+    return SummarySentence(
+        draft.text,
+        tuple(sources.values()),
+        support=draft.support,
+        is_quoted=draft.is_quoted,
+        reason=draft.reason,
+    )
+
+
+def check_fit(tokenizer: Tokenizer, config: ModelConfig, path: Path) -> None:
+    """Refuse a tokenizer whose pieces are not the network's.
+
+    Raises:
+        CheckpointError: its size or its special pieces differ.
+    """
+    # A T5 has spare rows beyond its pieces.
+    is_spare = config.profile == "t5" and tokenizer.size < config.vocab_size
+    if tokenizer.size != config.vocab_size and not is_spare:
+        raise CheckpointError(
+            f"{path}: has {tokenizer.size} pieces, but the network knows {config.vocab_size}"
+        )
+    for name in ("pad_id", "begin_id", "end_id"):
+        found, wanted = getattr(tokenizer, name), getattr(config, name)
+        if found != wanted:
+            raise CheckpointError(f"{path}: its {name} is {found}, but the network says {wanted}")
+
+
+def text_of(hypothesis: Hypothesis, tokenizer: Tokenizer) -> str:
+    """Return what was written, as the tokenizer spells it."""
+    return tokenizer.decode(_until_end(hypothesis.token_ids, tokenizer.end_id))
+
+
+def trail_of(hypothesis: Hypothesis, example: Example, tokenizer: Tokenizer) -> Trail:
+    """Say what each token looked at, and how far the text was with it."""
+    ids = _until_end(hypothesis.token_ids, tokenizer.end_id)
+    letters = [count_letters(tokenizer.decode(ids[: n + 1])) for n in range(len(ids))]
+    assert hypothesis.attention is not None
+    # A flat network may have had no room for the last paragraphs, so that they have no column.
+    read = [n for n, paragraph in enumerate(example.paragraph_ids) if paragraph]
+    mass = np.zeros((len(ids), len(example.paragraph_ids)))
+    if ids:  # a network may end at once
+        mass[:, read] = hypothesis.attention.tolist()[: len(ids)]
+    return Trail(letters, mass[:, int(example.documents[0] == TITLE_PLACE) :])
+
+
+def whole_sentences(text: str, max_words: int) -> list[str]:
+    """Return the sentences that fit; one that breaks off only if there is no other."""
+    kept: list[str] = []
+    room = max_words
+    for sentence in split_sentences(text):
+        room -= count_words(sentence)
+        if kept and (room < 0 or not ends_sentence(sentence)):
+            break
+        kept.append(sentence)
+    return kept
+
+
+def _until_end(token_ids: Sequence[int], end_id: int) -> Sequence[int]:
+    """The released search may run on past an end; the text stops at the first."""
+    return token_ids[: token_ids.index(end_id)] if end_id in token_ids else token_ids
+
+
+def _spread(
+    weights: Sequence[Sequence[float]], ranks: Sequence[int], size: int
+) -> tuple[tuple[float, ...], ...]:
+    """Return a matrix over all paragraphs from one over those of these ranks."""
+    whole = [[0.0] * size for _ in range(size)]
+    for rank, row in zip(ranks, weights):
+        for other, weight in zip(ranks, row):
+            whole[rank][other] = weight
+    return tuple(map(tuple, whole))

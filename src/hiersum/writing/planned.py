@@ -1,0 +1,379 @@
+"""The planned writer: for each sentence a plan, a search for its words, and a check.
+
+    encode the source once, then until the planner stops or the words run out:
+        plan    one to three source sentences
+        write   the best hypotheses of a beam that attends to these sentences only
+        check   keep the hypothesis that its plan supports best, or quote the source, or go on
+
+All clusters of a batch advance together, a sentence at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import torch
+
+from hiersum.checking.checker import Checker
+from hiersum.config import SearchConfig
+from hiersum.data.batches import collate
+from hiersum.model.decoder import Memory
+from hiersum.model.decoder_state import Written
+from hiersum.model.network import EncoderDecoder
+from hiersum.model.planner import SourceSentences
+from hiersum.model.plans import Outline, Plan, plan_rows
+from hiersum.model.spans import Spans
+from hiersum.text.facts import SourceFacts
+from hiersum.text.sentences import ends_sentence
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.text.words import content_stems, count_words, leans_on_another, split_words
+from hiersum.types import Example
+from hiersum.writing.beam import Hypothesis, beam_search
+from hiersum.writing.policy import Scores, Situation, choose_main, join_others
+from hiersum.writing.preparation import threads_for
+from hiersum.writing.spelling import GroundedWords, Spelling, guarded_words
+
+MAX_TRIES = 4
+"""Plans that may come to nothing before a summary ends."""
+MAX_QUOTED_WORDS = 40
+SAME = 0.7
+"""Share of a sentence's content words in an earlier one from which it repeats it."""
+LOG_PROB_WEIGHT = 0.05
+"""What a hypothesis's score counts beside its support, when the best is chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSentence:
+    """A sentence as it was written, with all that is known of it."""
+
+    text: str
+    plan: Plan
+    """Source sentences, the main one first, numbered through what was read."""
+    support: float
+    """The probability that it is true to its plan."""
+    is_quoted: bool = False
+    """Is it a sentence of the source, word for word?"""
+    reason: str = ""
+    """Why it was left out."""
+
+
+@dataclass
+class Page:
+    """One cluster's summary in the making."""
+
+    example: Example
+    sentences: Sequence[str]
+    """The source sentences that were read."""
+    paragraphs: Sequence[str]
+    """The paragraph that each of them stands in."""
+    source: SourceSentences
+    relevance: Scores
+    max_words: int
+    min_support: float
+    kept: list[DraftSentence] = field(default_factory=list)
+    dropped: list[DraftSentence] = field(default_factory=list)
+    ids: list[int] = field(default_factory=list)
+    """What was kept, as pieces, each sentence with its end piece."""
+    used: set[int] = field(default_factory=set)
+    num_failed: int = 0
+    is_done: bool = False
+
+    @property
+    def outline(self) -> Outline:
+        """Where the source sentences stand."""
+        return self.source.outline
+
+    @property
+    def plans(self) -> list[Plan]:
+        """The plans of the sentences kept."""
+        return [sentence.plan for sentence in self.kept]
+
+    @property
+    def room(self) -> int:
+        """Words that are left."""
+        return self.max_words - sum(count_words(sentence.text) for sentence in self.kept)
+
+    def repeats(self, text: str) -> bool:
+        """Does a sentence say what one before it has said?"""
+        stems = set(content_stems(text))
+        return any(
+            len(stems & set(content_stems(sentence.text))) >= SAME * len(stems)
+            for sentence in self.kept
+        )
+
+
+Told = Callable[[int, DraftSentence], None]
+"""Is told the number of a cluster and each of its sentences as soon as it stands."""
+
+
+class PlannedSearch:
+    """Writes the summaries of a batch of clusters, sentence by sentence."""
+
+    def __init__(
+        self,
+        network: EncoderDecoder,
+        tokenizer: Tokenizer,
+        spelling: Spelling,
+        checker: Checker,
+        config: SearchConfig,
+    ) -> None:
+        assert network.planner is not None
+        self.network = network
+        self.planner = network.planner
+        self.tokenizer = tokenizer
+        self.spelling = spelling
+        self.checker = checker
+        self.config = config
+
+    @torch.no_grad()
+    def write(
+        self,
+        examples: Sequence[Example],
+        sentences: Sequence[Sequence[str]],
+        paragraphs: Sequence[Sequence[str]],
+        *,
+        relevance: Sequence[Scores] | None = None,
+        max_words: int,
+        min_support: float,
+        told: Told | None = None,
+    ) -> list[Page]:
+        """Write a summary of each example.
+
+        Args:
+            examples: the sources, ready to read.
+            sentences: the source sentences of each, as text.
+            paragraphs: for each of these sentences the paragraph it stands in.
+            relevance: how relevant each of these sentences is to a question, 0 to 1.
+            max_words: how long a summary may be.
+            min_support: support below which a sentence is left out.
+            told: is handed each sentence as soon as it stands.
+        """
+        batch = collate([replace(example, target_ids=None, plans=()) for example in examples])
+        batch = batch.to(self.network.device)
+        memory = self.network.encode(batch)
+        pages = [
+            Page(
+                example,
+                sentences[number],
+                paragraphs[number],
+                source,
+                np.zeros(len(sentences[number])) if relevance is None else relevance[number],
+                max_words,
+                min_support,
+            )
+            for number, (example, source) in enumerate(
+                zip(examples, self.network.source_sentences(memory, batch))
+            )
+        ]
+        for page in pages:
+            page.is_done = not len(page.outline)
+        while any(not page.is_done for page in pages):
+            self._write_round(pages, memory, told or (lambda *_: None))
+        return pages
+
+    def _write_round(self, pages: Sequence[Page], memory: Memory, told: Told) -> None:
+        """Plan, write and check one sentence of each page that is not done."""
+        written, plans = self._plan(pages, memory)
+        active = [n for n, page in enumerate(pages) if not page.is_done]
+        if not active:
+            return
+        found = self._search(pages, active, memory, written, plans)
+        candidates = [
+            self._candidates(pages[n], plans[n], hypotheses) for n, hypotheses in zip(active, found)
+        ]
+        self._check(candidates, [pages[n] for n in active])
+        for n, of_page in zip(active, candidates):
+            sentence = self._decide(pages[n], plans[n], of_page)
+            if sentence is not None:
+                told(n, sentence)
+
+    def _plan(self, pages: Sequence[Page], memory: Memory) -> tuple[Written | None, list[Plan]]:
+        """Choose the next plan of each page that is not done; those that stop are done after it."""
+        active = [n for n, page in enumerate(pages) if not page.is_done]
+        begun = [n for n in active if pages[n].ids]
+        ended = {}
+        written = None
+        if begun:
+            written, states = self.network.read_written(
+                memory,
+                [page.outline for page in pages],
+                [page.plans if n in begun else [] for n, page in enumerate(pages)],
+                [pages[n].ids for n in begun],
+            )
+            ended = dict(zip(begun, states))
+        plans: list[Plan] = [() for _ in pages]
+        for n in active:
+            state_D = ended.get(n, self.planner.start)
+            plan = self._choose(pages[n], state_D)
+            if plan is None:
+                pages[n].is_done = True
+            else:
+                plans[n] = plan
+        going_on = [n for n in active if not pages[n].is_done]
+        return _keep_written(written, begun, going_on), plans
+
+    def _choose(self, page: Page, state_D: torch.Tensor) -> Plan | None:
+        if page.num_failed > MAX_TRIES:
+            return None
+        log_probs = self.planner(state_D[None], page.source, [page.plans])[0].log_softmax(-1)
+        documents = [page.outline.documents[p] for p in page.outline.paragraphs]
+        situation = Situation(
+            log_probs=log_probs.double().numpy(),
+            documents=documents,
+            used=frozenset(page.used),
+            heard=frozenset(documents[n] for plan in page.plans for n in plan),
+            relevance=page.relevance,
+            words=page.max_words - page.room,
+            max_words=page.max_words,
+        )
+        main = choose_main(situation)
+        if main is None:
+            return None
+        joins = self.planner.joining(state_D[None], page.source, [main])[0]
+        return join_others(main, joins.double().numpy(), situation.used)
+
+    def _search(
+        self,
+        pages: Sequence[Page],
+        active: Sequence[int],
+        memory: Memory,
+        written: Written | None,
+        plans: Sequence[Plan],
+    ) -> list[list[Hypothesis]]:
+        """Search for the sentences of the pages' plans, all in one batch."""
+        rows = plan_rows(
+            [page.outline for page in pages],
+            [[plan] if n in active else [] for n, plan in enumerate(plans)],
+            [[1] if n in active else [] for n in range(len(pages))],
+        )
+        tokenizer = self.tokenizer
+        words = []
+        for n in active:
+            texts = {pages[n].paragraphs[number] for number in plans[n]}
+            words.append(
+                guarded_words(map(tokenizer.fold, (pages[n].example.title, *sorted(texts))))
+            )
+        with threads_for(len(active) * self.config.beam_size):
+            return beam_search(
+                self.network,
+                memory.narrowed(rows, written),
+                self.config,
+                num_clusters=len(active),
+                begin_id=[tokenizer.end_id if pages[n].ids else tokenizer.begin_id for n in active],
+                end_id=tokenizer.end_id,
+                num_best=self.config.beam_size,
+                forbidden=[
+                    *tokenizer.unwritable_ids,
+                    *range(tokenizer.size, self.network.config.vocab_size),
+                ],
+                constraints=[GroundedWords(self.spelling, words)],
+            )
+
+    def _candidates(
+        self, page: Page, plan: Plan, hypotheses: Sequence[Hypothesis]
+    ) -> list[_Candidate]:
+        """Return the hypotheses as text, with what is wrong with them by their form."""
+        paragraphs = sorted({page.paragraphs[number] for number in plan})
+        facts = SourceFacts.of([page.example.title, *paragraphs])
+        candidates: dict[str, _Candidate] = {}
+        for hypothesis in hypotheses:
+            is_whole = hypothesis.token_ids[-1:] == (self.tokenizer.end_id,)
+            text = self.tokenizer.decode(hypothesis.token_ids)
+            text = self.tokenizer.unfold(text, [page.example.title, *paragraphs])
+            reason = ""
+            if not is_whole or not ends_sentence(text):
+                reason = "breaks off"
+            elif page.repeats(text):
+                reason = "repeats an earlier sentence"
+            elif count_words(text) > max(page.room, 0):
+                reason = "is too long for what is left of the words"
+            elif missing := facts.missing(text):
+                reason = f"names {missing[0].text}, which its sources do not"
+            candidates.setdefault(text, _Candidate(text, plan, hypothesis.score, reason))
+        return list(candidates.values())
+
+    def _check(self, candidates: Sequence[list[_Candidate]], pages: Sequence[Page]) -> None:
+        """Let the checker judge all candidates of all pages at once."""
+        asked = [
+            (candidate, page) for of_page, page in zip(candidates, pages) for candidate in of_page
+        ]
+        pairs = [(c.text, [page.sentences[n] for n in sorted(c.plan)]) for c, page in asked]
+        for (candidate, _), support in zip(asked, self.checker.support(pairs)):
+            candidate.support = support
+
+    def _decide(
+        self, page: Page, plan: Plan, candidates: Sequence[_Candidate]
+    ) -> DraftSentence | None:
+        """Keep the best supported candidate; else a quotation; else nothing."""
+        page.used.update(plan)
+        usable = [candidate for candidate in candidates if not candidate.reason]
+        best = max(
+            usable or candidates,
+            key=lambda c: c.support + LOG_PROB_WEIGHT * c.score,
+            default=None,
+        )
+        if best is not None:
+            reason = best.reason
+            if not reason and best.support < page.min_support:
+                reason = f"supported with {best.support:.0%} only"
+            is_quoted = best.text in (page.sentences[number] for number in plan)
+            sentence = DraftSentence(best.text, plan, best.support, is_quoted, reason)
+            if not reason:
+                return self._keep(page, sentence)
+            page.dropped.append(sentence)
+        main = page.sentences[plan[0]]
+        if _can_quote(main, page):
+            return self._keep(page, DraftSentence(main, plan[:1], 1.0, is_quoted=True))
+        page.num_failed += 1
+        return None
+
+    def _keep(self, page: Page, sentence: DraftSentence) -> DraftSentence:
+        page.kept.append(sentence)
+        page.ids += [*self.tokenizer.encode(sentence.text), self.tokenizer.end_id]
+        return sentence
+
+
+@dataclass(slots=True)
+class _Candidate:
+    """A hypothesis as text."""
+
+    text: str
+    plan: Plan
+    score: float
+    reason: str
+    """What is wrong with it by its form; empty if nothing is."""
+    support: float = 0.0
+
+
+def _can_quote(sentence: str, page: Page) -> bool:
+    """Can a source sentence stand in a summary by itself?"""
+    return (
+        ends_sentence(sentence)
+        and 4 <= count_words(sentence) <= min(MAX_QUOTED_WORDS, page.room)
+        and not leans_on_another(split_words(sentence))
+        and not page.repeats(sentence)
+    )
+
+
+def _keep_written(
+    written: Written | None, begun: Sequence[int], going_on: Sequence[int]
+) -> Written | None:
+    """Return what was written of the pages that go on, nothing for those that have yet to begin."""
+    if written is None or not going_on:
+        return None
+    places = {n: place for place, n in enumerate(begun)}
+    kept = [places[n] for n in going_on if n in places]
+    if not kept:
+        return None
+    lengths = [written.summaries.lengths[places[n]] if n in places else 0 for n in going_on]
+    split = written.summaries.split
+    layers = [
+        (
+            torch.cat([split(keys)[place] for place in kept]),
+            torch.cat([split(values)[place] for place in kept]),
+        )
+        for keys, values in written.layers
+    ]
+    return Written(layers, Spans(tuple(lengths)))

@@ -1,0 +1,190 @@
+"""The planned writer: sentence by sentence, each from its plan, none that its checker refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from support import small_vocabulary
+
+from hiersum.config import Config, ModelConfig, SearchConfig, load_config
+from hiersum.data.example import InputForm, build_example
+from hiersum.model.network import EncoderDecoder, build_network
+from hiersum.ranking.similarity import SimilarityRanker
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.text.words import count_words
+from hiersum.types import Cluster, Document, Example
+from hiersum.writing.planned import DraftSentence, Page, PlannedSearch
+from hiersum.writing.spelling import Spelling
+
+TEXTS = [
+    "The harbour bridge was closed in March. Two cables had cracked in the cold.",
+    "A ferry takes people across until the bridge opens again. It runs every hour.",
+    "The council will decide in June. Shops near the harbour fear for their trade.",
+]
+SEARCH = SearchConfig(beam_size=2, max_length=12, min_length=3, length_penalty=1.0)
+CONFIG: Config = load_config(None, ["data.max_source_tokens=400"])
+
+
+class FixedChecker:
+    """Gives every sentence the same support."""
+
+    def __init__(self, support: float) -> None:
+        self.value = support
+        self.asked: list[tuple[str, Sequence[str]]] = []
+
+    def support(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
+        self.asked += pairs
+        return [self.value] * len(pairs)
+
+    def contradiction(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        return [0.0] * len(pairs)
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.ones((len(texts), 1), dtype=np.float32)
+
+
+@pytest.fixture(scope="module")
+def tokenizer() -> Tokenizer:
+    return Tokenizer(small_vocabulary("t5"), "t5")
+
+
+@pytest.fixture(scope="module")
+def network(tokenizer: Tokenizer) -> EncoderDecoder:
+    torch.manual_seed(4)
+    built = build_network(
+        ModelConfig(
+            profile="t5", layers=("local", "global"), num_decoder_layers=1, vocab_size=tokenizer.size,
+            width=32, ff_width=48, num_heads=4, num_pooling_heads=4, planner_width=8,
+            pad_id=0, begin_id=0, end_id=1,
+        )
+    )  # fmt: skip
+    assert isinstance(built, EncoderDecoder)
+    return built.eval().requires_grad_(False)
+
+
+def example_of(texts: Sequence[str], tokenizer: Tokenizer) -> tuple[Example, list[str], list[str]]:
+    cluster = Cluster("Harbour bridge", tuple(Document(text) for text in texts))
+    form = InputForm(tokenizer, has_plans=True)
+    example, read = build_example(cluster, form, SimilarityRanker(), CONFIG)
+    sentences = [s for p in read for s in p.sentences]
+    return example, sentences, [p.text for p in read for _ in p.sentences]
+
+
+def write(
+    network: EncoderDecoder,
+    tokenizer: Tokenizer,
+    checker: FixedChecker,
+    groups: Sequence[Sequence[str]] = (TEXTS,),
+    max_words: int = 60,
+    min_support: float = 0.5,
+    told: list[tuple[int, DraftSentence]] | None = None,
+) -> list[Page]:
+    pieces = [*tokenizer.all_pieces]
+    search = PlannedSearch(network, tokenizer, Spelling(pieces, tokenizer.end_id), checker, SEARCH)
+    made = [example_of(texts, tokenizer) for texts in groups]
+    return search.write(
+        [example for example, _, _ in made],
+        [sentences for _, sentences, _ in made],
+        [paragraphs for _, _, paragraphs in made],
+        max_words=max_words,
+        min_support=min_support,
+        told=None if told is None else lambda *args: told.append(args),
+    )
+
+
+def test_refused_sentences_are_replaced_by_quotations_that_say_so(
+    network: EncoderDecoder, tokenizer: Tokenizer
+) -> None:
+    [page] = write(network, tokenizer, FixedChecker(0.1))
+    assert page.kept
+    assert all(sentence.is_quoted and sentence.support == 1.0 for sentence in page.kept)
+    assert all(sentence.text in page.sentences for sentence in page.kept)
+    assert all(sentence.reason for sentence in page.dropped)
+
+
+def test_quotation_never_leans_on_a_sentence_that_is_not_there(
+    network: EncoderDecoder, tokenizer: Tokenizer
+) -> None:
+    [page] = write(network, tokenizer, FixedChecker(0.0))
+    assert "It runs every hour." not in [sentence.text for sentence in page.kept]
+
+
+def test_no_source_sentence_is_planned_twice(network: EncoderDecoder, tokenizer: Tokenizer) -> None:
+    [page] = write(network, tokenizer, FixedChecker(0.1), max_words=400)
+    mains = [sentence.plan[0] for sentence in page.kept]
+    assert len(mains) == len(set(mains))
+
+
+@pytest.mark.parametrize("max_words", [12, 25, 40])
+def test_summary_keeps_within_its_words_in_whole_sentences(
+    network: EncoderDecoder, tokenizer: Tokenizer, max_words: int
+) -> None:
+    [page] = write(network, tokenizer, FixedChecker(0.0), max_words=max_words)
+    assert 0 < sum(count_words(sentence.text) for sentence in page.kept) <= max_words
+
+
+def test_clusters_in_one_batch_are_written_as_each_alone(
+    network: EncoderDecoder, tokenizer: Tokenizer
+) -> None:
+    """Other lengths beside it, another number of sentences: the same words."""
+    groups = [TEXTS, TEXTS[:1], [TEXTS[1], TEXTS[2]]]
+    together = write(network, tokenizer, FixedChecker(0.1), groups)
+    for texts, page in zip(groups, together):
+        [alone] = write(network, tokenizer, FixedChecker(0.1), [texts])
+        assert [s.text for s in page.kept] == [s.text for s in alone.kept]
+        assert [s.text for s in page.dropped] == [s.text for s in alone.dropped]
+
+
+def test_sentences_are_handed_out_in_order_as_they_are_kept(
+    network: EncoderDecoder, tokenizer: Tokenizer
+) -> None:
+    told: list[tuple[int, DraftSentence]] = []
+    pages = write(network, tokenizer, FixedChecker(0.1), [TEXTS, TEXTS[:2]], told=told)
+    for number, page in enumerate(pages):
+        assert [sentence for n, sentence in told if n == number] == page.kept
+
+
+def test_checker_is_asked_about_each_sentence_and_its_plan_in_source_order(
+    network: EncoderDecoder, tokenizer: Tokenizer
+) -> None:
+    checker = FixedChecker(0.1)
+    [page] = write(network, tokenizer, checker)
+    for _, sources in checker.asked:
+        places = [page.sentences.index(source) for source in sources]
+        assert 1 <= len(places) <= 3
+        assert places == sorted(places)
+
+
+def test_sentence_that_repeats_an_earlier_one_is_dropped() -> None:
+    """Seven of ten content words are a repetition."""
+    said = DraftSentence("Ferry boats carry people across the harbour daily.", (0,), 1.0)
+    page = Page(None, [], [], None, np.zeros(0), 90, 0.5, kept=[said])  # type: ignore[arg-type]
+    assert page.repeats("Ferry boats carry people across.")
+    assert not page.repeats("Ferry tickets cost four crowns since January.")
+
+
+def test_draft_keeps_what_the_checker_would_refuse(
+    network: EncoderDecoder, tokenizer: Tokenizer
+) -> None:
+    [page] = write(network, tokenizer, FixedChecker(0.1), min_support=0.0)
+    [strict] = write(network, tokenizer, FixedChecker(0.1), min_support=0.5)
+    refused = {s.text for s in strict.dropped if s.reason.startswith("supported with")}
+    assert refused <= {s.text for s in page.kept} | {s.text for s in page.dropped}
+    assert not [s for s in page.dropped if s.reason.startswith("supported with")]
+
+
+def test_example_without_sentences_is_done_at_once(
+    network: EncoderDecoder, tokenizer: Tokenizer
+) -> None:
+    example, _, _ = example_of(TEXTS[:1], tokenizer)
+    empty = replace(example, boundaries=tuple((places[0],) for places in example.boundaries))
+    search = PlannedSearch(
+        network, tokenizer, Spelling(tokenizer.all_pieces, 1), FixedChecker(1), SEARCH
+    )
+    [page] = search.write([empty], [[]], [[]], max_words=50, min_support=0.5)
+    assert page.kept == []

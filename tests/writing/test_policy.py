@@ -1,0 +1,60 @@
+"""The policy: what the planner likes best, within the words there are, and never the same twice."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from hiersum.writing.policy import Situation, choose_main, join_others
+
+SITUATION = Situation(
+    log_probs=np.log([0.2, 0.5, 0.2, 0.1]),  # the last is the stop
+    documents=[0, 0, 1],
+    used=frozenset(),
+    heard=frozenset(),
+    relevance=np.zeros(3),
+    words=0,
+    max_words=90,
+)
+
+
+def test_main_sentence_is_the_most_probable() -> None:
+    assert choose_main(SITUATION) == 1
+
+
+def test_main_sentence_is_never_one_that_was_used() -> None:
+    assert choose_main(replace(SITUATION, used=frozenset({1}), heard=frozenset({0}))) == 2
+    assert choose_main(replace(SITUATION, used=frozenset({0, 1, 2}))) is None
+
+
+def test_document_that_was_not_heard_counts_more_by_a_little() -> None:
+    """0.3 in log-probability: it turns a near tie, not a clear preference."""
+    near = replace(SITUATION, log_probs=np.log([0.1, 0.25, 0.2, 0.45]), heard=frozenset({0}))
+    clear = replace(SITUATION, log_probs=np.log([0.1, 0.4, 0.2, 0.3]), heard=frozenset({0}))
+    assert choose_main(near) == 2
+    assert choose_main(clear) == 1
+
+
+def test_question_leads_to_the_sentence_that_answers_it() -> None:
+    assert choose_main(replace(SITUATION, relevance=np.array([0.0, 0.0, 1.0]))) == 2
+    assert choose_main(replace(SITUATION, relevance=np.array([0.0, 0.0, 0.05]))) == 1
+
+
+def test_stop_counts_only_after_most_of_the_wanted_words() -> None:
+    eager = replace(SITUATION, log_probs=np.log([0.05, 0.1, 0.05, 0.8]))
+    assert choose_main(replace(eager, words=49)) is not None
+    assert choose_main(replace(eager, words=50)) is None
+
+
+def test_summary_ends_where_no_sentence_has_room() -> None:
+    assert choose_main(replace(SITUATION, words=82)) is None
+    assert choose_main(replace(SITUATION, words=81)) is not None
+    assert choose_main(replace(SITUATION, words=0, max_words=5)) is not None
+
+
+def test_plan_joins_at_most_two_that_likely_belong() -> None:
+    joins = np.array([2.0, 9.0, -0.1, 1.0, 0.5])
+    assert join_others(1, joins, frozenset()) == (1, 0, 3)
+    assert join_others(1, joins, frozenset({0})) == (1, 3, 4)
+    assert join_others(1, np.full(5, -1.0), frozenset()) == (1,)

@@ -1,0 +1,1 @@
+"""Does a sentence follow from its sources?"""

@@ -17,8 +17,8 @@ from support import EXAMPLES, small_vocabulary
 
 from hiersum import Cluster, Config, Document, Summarizer, load_config
 from hiersum.abstractive import AbstractiveSystem
-from hiersum.commands import batch
-from hiersum.commands.batch import summarize_to_file
+from hiersum.cli import summarize_corpus as batch
+from hiersum.cli.summarize_corpus import summarize_to_file
 from hiersum.config import ModelConfig
 from hiersum.data.corpora import write_clusters
 from hiersum.errors import DataError, InputError

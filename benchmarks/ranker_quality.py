@@ -15,11 +15,11 @@ from pathlib import Path
 from measure import write_results
 
 from hiersum.bundled import FOLDER
-from hiersum.commands.rank_eval import compare_rankers
 from hiersum.config import Config
 from hiersum.ranking.neural import NeuralRanker
 from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.tokenizer import Tokenizer
+from hiersum.training.ranker_corpora import compare_rankers
 from hiersum.types import Paragraph
 
 

@@ -30,10 +30,10 @@ from hiersum.building.pages.sources import find_sources
 from hiersum.building.pages.store import PageStore
 from hiersum.building.wikipedia.build import _Build, build_wikipedia
 from hiersum.building.wikipedia.joining import WikiPlace, WikiSettings
-from hiersum.commands.batch import summarize_to_file
-from hiersum.commands.prepare import prepare_clusters
+from hiersum.cli.summarize_corpus import summarize_to_file
 from hiersum.config import Config
 from hiersum.data.corpora import read_corpus, write_clusters
+from hiersum.data.prepare_set import prepare_clusters
 from hiersum.distributed import open_engine
 from hiersum.parallel import Engine, LocalEngine
 from hiersum.text.tokenizer import train_tokenizer

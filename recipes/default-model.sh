@@ -68,4 +68,3 @@ train short run-oracle/model 600 2.5e-4 --set training.batch_tokens=6400
 train long run-short/model 500 2.5e-4
 train choosing run-long/model 840 4e-4
 python "$here/bundle.py" run-choosing/model start bundle
-hiersum train-chooser clusters/choosing-train --model bundle --limit 2000

@@ -284,7 +284,7 @@ def test_a_reader_that_goes_away_is_no_error(write: Write) -> None:
 
 def test_summarising_does_not_wait_for_torch() -> None:
     code = (
-        "import sys; from hiersum.commands.summarize import summarize_files; from hiersum import Config; "
+        "import sys; from hiersum.cli.summarize import summarize_files; from hiersum import Config; "
         "from pathlib import Path; "
         f"list(summarize_files([Path({BRIDGE!r})], '', Config(), skip_bad=False)); "
         "sys.exit('torch' in sys.modules)"

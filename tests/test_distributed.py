@@ -30,10 +30,10 @@ from hiersum.building.guard import Limits
 from hiersum.building.parts import PART_ARTICLES, BuildSettings
 from hiersum.building.wikipedia.build import build_wikipedia
 from hiersum.building.wikipedia.joining import WikiSettings
-from hiersum.commands.batch import summarize_to_file
-from hiersum.commands.prepare import prepare_clusters
+from hiersum.cli.summarize_corpus import summarize_to_file
 from hiersum.config import ModelConfig
 from hiersum.data.corpora import write_clusters
+from hiersum.data.prepare_set import prepare_clusters
 from hiersum.data.preparing import SHARD_CLUSTERS
 from hiersum.distributed import open_engine
 from hiersum.errors import DataError, InputError, MissingDependencyError

@@ -147,7 +147,7 @@ def test_a_bad_file_gives_one_sentence(
 
 def test_bad_calls_give_one_sentence(files: dict[str, Path], tmp_path: Path) -> None:
     good, references = files["good"], files["references"]
-    with pytest.raises(HiersumError, match="--json and --markdown are two forms of the same"):
+    with pytest.raises(HiersumError, match="--json and --markdown exclude each other"):
         run("evaluate", good, references, "--json", "--markdown")
     with pytest.raises(HiersumError, match="there is no folder .*none; make it first"):
         run("evaluate", good, references, "--html", tmp_path / "none" / "p.html")

@@ -65,7 +65,7 @@ def test_a_study_is_made_with_its_balance_printed(tmp_path: Path) -> None:
     assert "question answering: 12 tasks for 3 judges" in completed.stdout
     assert "rating: 4 tasks for 3 judges" in completed.stdout
     assert "a with b" in completed.stdout
-    assert "go on with: hiersum humaneval serve" in completed.stderr
+    assert "continue with: hiersum humaneval serve" in completed.stderr
     assert_refused(run(*make_arguments(tmp_path, tmp_path / "s")), "holds a study already")
     record = json.loads(run(*make_arguments(tmp_path, tmp_path / "t"), "--json").stdout)
     assert [pair["shown"] for pair in record["rating"]["pairs"]] == [4, 4, 4]
@@ -102,7 +102,7 @@ def test_scores_are_printed_as_tables_markdown_json_and_a_picture(tmp_path: Path
     record = json.loads(run("score", tmp_path / "s", "--accept-proposals", "--json").stdout)
     assert record["rating"]["systems"]["HT"]["mean"] > 0
     both = run("score", tmp_path / "s", "--json", "--markdown")
-    assert_refused(both, "two forms of the same")
+    assert_refused(both, "exclude each other")
 
 
 def test_answers_go_out_and_come_back(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from servers import make_model_folder
 from support import EXAMPLES, make_docx, make_pdf
 
 from hiersum import load_config
-from hiersum.commands.summarize import keep_report, summarize_files
+from hiersum.cli.summarize import summarize_files, write_report
 from hiersum.errors import DataError
 
 Write = Callable[..., Path]
@@ -38,7 +38,7 @@ def report_of(
     """Do the command's work within this process, which knows the names of things already."""
     config = load_config(None, settings)
     summaries = summarize_files(files, "", config, with_attention=True, **options)
-    list(keep_report(summaries, target, files, config))
+    list(write_report(summaries, target, config))
     return results_in(target)
 
 

@@ -1,4 +1,4 @@
-"""The doors: one file per command."""
+"""The command line: one file per command."""
 
 from hiersum.cli.app import app, main
 

@@ -1,7 +1,7 @@
-"""The command line: each command parses, calls one function, and prints its result.
+"""The program: its commands, and how errors become messages and exit codes.
 
-stdout holds results only; notes, progress and errors go to stderr. Exit codes: 0 done, 1 a bug of
-ours, 2 something about the input.
+Results go to stdout; notes, progress and errors to stderr. Exit code 0: success; 1: a bug in hiersum;
+2: invalid input, and stderr says why.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from hiersum.cli.evaluate import compare, evaluate
 from hiersum.cli.finetune import finetune
 from hiersum.cli.humaneval import humaneval
 from hiersum.cli.info import info
+from hiersum.cli.options import command
 from hiersum.cli.prepare import prepare
 from hiersum.cli.ranker import rank_eval, train_ranker
 from hiersum.cli.reproduce import reproduce
@@ -30,28 +31,27 @@ from hiersum.cli.tokenizer import tokenizer
 from hiersum.cli.train import plot, train
 from hiersum.errors import HiersumError
 
-# Newer versions of typer carry a click of their own, so its base error is found by way of typer.
+# Newer versions of typer contain their own click, so the base error is found through typer.
 _UsageError: type[Any] = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
 )
 
 app = typer.Typer(
     name="hiersum",
-    help="Summarise many documents about one topic, and say where each sentence comes from.",
+    help="Summarise many documents about one topic, and cite a source for each sentence.",
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for command in (
+for function in (
     *(summarize, serve, info, evaluate, compare, reproduce),
     *(prepare, train, plot, finetune, train_ranker, rank_eval),
 ):
-    app.command()(command)
-for name, group in (
-    *(("build", build), ("convert", convert), ("tokenizer", tokenizer)),
-    ("humaneval", humaneval),
-):
-    app.add_typer(group, name=name)
+    command(app)(function)
+app.add_typer(build, name="build", short_help="Build clusters to train on.")
+app.add_typer(convert, name="convert", short_help="Convert released weights to a model folder.")
+app.add_typer(tokenizer, name="tokenizer", short_help="Train a vocabulary.")
+app.add_typer(humaneval, name="humaneval", short_help="Let people judge summaries.")
 
 
 @app.callback(invoke_without_command=True)
@@ -66,15 +66,16 @@ def _hiersum(
 
 
 def main() -> NoReturn:
-    """Run the command line, and turn errors into one sentence and an exit code."""
+    """Run the command line; an expected error becomes one line on stderr and an exit code."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal of few letters shows ? for the rest
+        if isinstance(stream, io.TextIOWrapper):  # print ? for letters the terminal cannot show
             stream.reconfigure(errors="replace")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that half-written files go too
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # runs `finally`: no half-written files
     logging.basicConfig(level=logging.WARNING, format="note: %(message)s", stream=sys.stderr)
     for library in ("pypdf", "trafilatura", "charset_normalizer", "htmldate"):
-        # They report every oddity of a file; ours is the one sentence that matters.
-        logging.getLogger(library).setLevel(logging.CRITICAL)
+        logging.getLogger(library).setLevel(
+            logging.CRITICAL
+        )  # we report unreadable files ourselves
     try:
         code = app(standalone_mode=False)
     except HiersumError as error:
@@ -85,7 +86,7 @@ def main() -> NoReturn:
     except _UsageError as error:
         _fail(f"{error.format_message().rstrip('.')}; see: hiersum --help")
     except SystemExit as leaving:
-        # Typer leaves with 1 when the reader of our output has gone, as `| head` does: no error.
+        # Typer exits with 1 when the reader of our output closes it, as `| head` does: no error.
         sys.exit(0 if leaving.code == 1 else leaving.code)
     except OSError as error:
         _fail(f"{error.filename or 'standard output'}: {error.strerror or error}")

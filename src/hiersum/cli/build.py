@@ -1,4 +1,4 @@
-"""`hiersum build`: datasets made from one's own collection."""
+"""`hiersum build`: build datasets from your own collection."""
 
 from __future__ import annotations
 
@@ -15,45 +15,52 @@ from hiersum.cli.options import (
     RayAddressOption,
     SkipBadOption,
     WorkersOption,
+    command,
 )
+from hiersum.distributed import open_engine
 from hiersum.errors import InputError
 
-build = typer.Typer(help="Make clusters to learn from.", rich_markup_mode=None)
+build = typer.Typer(rich_markup_mode=None)
+OutOption = Annotated[Path, typer.Option("--out", help="The folder for the clusters.")]
+MinWordsOption = Annotated[int, typer.Option(min=1, help="Drop shorter targets.")]
+MaxWordsOption = Annotated[
+    int | None, typer.Option(min=1, help="Cut targets after the last sentence that fits.")
+]
+CountTokensOption = Annotated[
+    Path | None, typer.Option(help="Count the report's tokens with this tokenizer.model.")
+]
 
 
 @build.callback()
 def _build() -> None:
-    """Make clusters to learn from."""
+    """Build clusters to train on."""
 
 
-@build.command("articles")
+@command(build, "articles")
 def build_articles(
     articles: Annotated[
         list[Path],
         typer.Argument(
-            help="Articles: wikilead Parquet, or clusters whose summary is the lead and whose "
-            "documents are the body."
+            help="Articles: wikilead Parquet, or clusters with the lead as summary and the body as "
+            "documents."
         ),
     ],
-    out: Annotated[Path, typer.Option("--out", help="The folder for the clusters.")],
+    out: OutOption,
     search: Annotated[
-        int, typer.Option(min=0, help="Other articles in a cluster, found by its title.")
+        int,
+        typer.Option(min=0, help="Other articles per cluster, found by searching for the title."),
     ] = 10,
     collection: Annotated[
         list[Path] | None,
-        typer.Option(help="Search these articles too; repeatable."),
+        typer.Option(help="Also search these articles; repeatable."),
     ] = None,
     supported: Annotated[
-        bool, typer.Option("--supported", help="Keep only sentences that the body supports.")
+        bool, typer.Option("--supported", help="Keep only target sentences that the body supports.")
     ] = False,
-    min_words: Annotated[int, typer.Option(min=1, help="Drop shorter targets.")] = 1,
-    max_words: Annotated[
-        int | None, typer.Option(min=1, help="Cut targets after the last sentence that fits.")
-    ] = None,
-    tokenizer: Annotated[
-        Path | None, typer.Option(help="Count tokens with this model for the report.")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Draws the order of the clusters.")] = 1,
+    min_words: MinWordsOption = 1,
+    max_words: MaxWordsOption = None,
+    tokenizer: CountTokensOption = None,
+    seed: Annotated[int, typer.Option(help="Seed of the order of the clusters.")] = 1,
     workers: WorkersOption = None,
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
@@ -61,18 +68,16 @@ def build_articles(
     skip_bad: SkipBadOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make clusters from articles: body and search results as sources, the lead as target.
+    """Build clusters from articles: body and search results as sources, the lead as target.
 
-    The same command again goes on where it was interrupted.
+    Run the same command again to resume.
     """
+    _check_word_range(min_words, max_words)
     from hiersum.building.builder import build_clusters
     from hiersum.building.parts import BuildSettings
     from hiersum.building.report import report_rows
     from hiersum.building.targets import TargetRules
-    from hiersum.distributed import open_engine
 
-    if max_words is not None and min_words > max_words:
-        raise InputError(f"--min-words ({min_words}) is more than --max-words ({max_words})")
     rules = TargetRules(supported=supported, min_words=min_words, max_words=max_words)
     with open_engine(engine, workers=workers, address=ray_address) as opened:
         report = build_clusters(
@@ -87,76 +92,76 @@ def build_articles(
     _print_report(report, report_rows(report), as_json=as_json)
 
 
-@build.command("wikipedia")
+@command(build, "wikipedia")
 def build_wikipedia_clusters(
     dump: Annotated[
         list[Path],
-        typer.Option("--dump", help="pages-articles files, .xml.bz2 or .xml; repeatable."),
+        typer.Option("--dump", help="A pages-articles file, .xml.bz2 or .xml; repeatable."),
     ],
-    out: Annotated[Path, typer.Option("--out", help="The folder for the clusters.")],
+    out: OutOption,
     pages: Annotated[
         list[Path] | None,
         typer.Option(
             "--pages",
-            help="Source pages: WARC or WET files, JSON Lines of url and text, saved HTML, or folders "
-            "of these; repeatable.",
+            help="Source pages: WARC or WET, JSON Lines of url and text, saved HTML, or folders of "
+            "these; repeatable.",
         ),
     ] = None,
     search: Annotated[
-        int, typer.Option(min=0, help="Pages in a cluster that a search for its title found.")
+        int, typer.Option(min=0, help="Pages per cluster, found by searching for the title.")
     ] = 10,
     results: Annotated[
         Path | None,
-        typer.Option(help="Your own search results: lines of title and urls.  [default: BM25]"),
+        typer.Option(
+            help="Your own search results, JSON Lines or TSV of titles and urls.  [default: BM25]"
+        ),
     ] = None,
-    language: Annotated[
-        str, typer.Option(help="Keep pages in this language; any keeps all.")
-    ] = "en",
-    min_words: Annotated[int, typer.Option(min=1, help="Drop shorter targets.")] = 1,
-    max_words: Annotated[
-        int | None, typer.Option(min=1, help="Cut targets after the last sentence that fits.")
-    ] = None,
+    language: Annotated[str, typer.Option(help="Keep only pages in this language, or any.")] = "en",
+    min_words: MinWordsOption = 1,
+    max_words: MaxWordsOption = None,
     valid: Annotated[
         float, typer.Option(min=0, max=1, help="Share of articles for validation.")
     ] = 0.023,
-    test: Annotated[float, typer.Option(min=0, max=1, help="Share of articles for tests.")] = 0.023,
-    tokenizer: Annotated[
-        Path | None, typer.Option(help="Count tokens with this model for the report.")
-    ] = None,
+    test: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of articles for testing.")
+    ] = 0.023,
+    tokenizer: CountTokensOption = None,
     page_seconds: Annotated[
-        float, typer.Option(min=0.1, help="Give up on a page that takes longer to read.")
+        float, typer.Option(min=0.1, help="Give up on pages that take longer to parse.")
     ] = 10.0,
     page_megabytes: Annotated[
-        int, typer.Option(min=400, help="Memory of the process that reads pages.")
+        int, typer.Option(min=400, help="Memory limit of the process that parses pages.")
     ] = 1_500,
     page_bytes: Annotated[int, typer.Option(min=1_000, help="Drop larger pages.")] = 5_000_000,
     crawl: Annotated[
         Path | None,
-        typer.Option(
-            help="Fetch cited pages that no source has, into this folder; needs a network."
-        ),
+        typer.Option(help="Download cited pages that --pages lacks into this folder."),
     ] = None,
     user_agent: Annotated[
-        str, typer.Option(help="Who crawls, and how to reach them: 'name (+https://...)'.")
+        str,
+        typer.Option(help="Your name and a contact address for --crawl: 'name (+https://...)'."),
     ] = "",
     crawl_delay: Annotated[
-        float, typer.Option(min=0, help="Seconds between two requests to a host.")
+        float, typer.Option(min=0, help="Seconds between requests to the same host.")
     ] = 1.0,
-    crawl_threads: Annotated[
-        int, typer.Option(min=1, help="Hosts that are asked at the same time.")
-    ] = 16,
+    crawl_threads: Annotated[int, typer.Option(min=1, help="Hosts to crawl in parallel.")] = 16,
     crawl_private: Annotated[
-        bool, typer.Option("--crawl-private", help="Crawl private and loopback addresses too.")
+        bool, typer.Option("--crawl-private", help="Also crawl private and loopback addresses.")
     ] = False,
     workers: WorkersOption = None,
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Make a WikiSum: leads as targets, cited pages and search results as sources.
+    """Build a WikiSum: leads as targets, cited pages and search results as sources.
 
-    The same command again goes on where it was interrupted.
+    Run the same command again to resume.
     """
+    if not pages and crawl is None:
+        raise InputError("there are no source pages; give --pages, or --crawl to fetch them")
+    _check_word_range(min_words, max_words)
+    if valid + test > 1:
+        raise InputError(f"--valid ({valid}) and --test ({test}) add up to more than 1")
     from hiersum.building.crawl.crawler import CrawlSettings
     from hiersum.building.crawl.into_folder import crawl_into
     from hiersum.building.guard import Limits
@@ -164,14 +169,7 @@ def build_wikipedia_clusters(
     from hiersum.building.wikipedia.build import build_wikipedia
     from hiersum.building.wikipedia.joining import WikiSettings
     from hiersum.building.wikipedia.report import wiki_rows
-    from hiersum.distributed import open_engine
 
-    if not pages and crawl is None:
-        raise InputError("there are no source pages; give --pages, or --crawl to fetch them")
-    if max_words is not None and min_words > max_words:
-        raise InputError(f"--min-words ({min_words}) is more than --max-words ({max_words})")
-    if valid + test > 1:
-        raise InputError(f"--valid ({valid}) and --test ({test}) are more than all")
     settings = WikiSettings(
         search=search,
         language=language,
@@ -194,6 +192,11 @@ def build_wikipedia_clusters(
             dump, pages or [], out, settings, results=results, crawl=crawler, engine=opened
         )
     _print_report(report, wiki_rows(report), as_json=as_json)
+
+
+def _check_word_range(min_words: int, max_words: int | None) -> None:
+    if max_words is not None and min_words > max_words:
+        raise InputError(f"--min-words ({min_words}) is more than --max-words ({max_words})")
 
 
 def _print_report(

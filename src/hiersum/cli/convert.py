@@ -1,27 +1,28 @@
-"""`hiersum convert`: other people's weights as model folders."""
+"""`hiersum convert`: released weights become model folders."""
 
 from __future__ import annotations
 
-from itertools import chain
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hiersum.cli.options import CorpusOption
+from hiersum.cli.options import CorpusOption, HubNameArgument, check_exists, command
 
-convert = typer.Typer(
-    help="Turn other people's weights into a model folder.", rich_markup_mode=None
-)
-OutOption = Annotated[Path, typer.Option("--out", help="Where the model folder goes.")]
+convert = typer.Typer(help="Convert released weights to a model folder.", rich_markup_mode=None)
+OutOption = Annotated[Path, typer.Option("--out", help="The new model folder.")]
 
 
-@convert.command("released")
+@command(convert, "released")
 def convert_released(
-    checkpoint: Annotated[Path, typer.Argument(help="The authors' model_step_N.pt.")],
+    checkpoint: Annotated[
+        Path, typer.Argument(callback=check_exists, help="The authors' model_step_N.pt.")
+    ],
     out: OutOption,
     spm: Annotated[
-        Path | None, typer.Option(help="Its SentencePiece model; needed to read text.")
+        Path | None,
+        typer.Option(callback=check_exists, help="Its SentencePiece model; needed to read text."),
     ] = None,
 ) -> None:
     """Convert a checkpoint of the paper's released code."""
@@ -30,9 +31,9 @@ def convert_released(
     typer.echo(convert_released(checkpoint, spm, out))
 
 
-@convert.command("t5")
+@command(convert, "t5")
 def convert_t5(
-    source: Annotated[str, typer.Argument(help="A T5 folder, or owner/name on the hub.")],
+    source: HubNameArgument,
     out: OutOption,
     global_layers: Annotated[int, typer.Option(help="New layers across paragraphs.")] = 2,
     decoder_layers: Annotated[
@@ -40,26 +41,36 @@ def convert_t5(
     ] = None,
     prune_to: Annotated[
         list[Path] | None,
-        typer.Option(help="Keep only the pieces that this corpus uses; repeatable."),
+        typer.Option(
+            callback=check_exists, help="Keep only pieces that occur in this corpus; repeatable."
+        ),
     ] = None,
-    min_count: Annotated[int, typer.Option(help="... and uses at least this often.", min=1)] = 1,
+    min_count: Annotated[
+        int, typer.Option(help="With --prune-to: keep pieces that occur this often.", min=1)
+    ] = 1,
     corpus: CorpusOption = "auto",
 ) -> None:
-    """Put the paper's global layers on a pretrained T5 or Flan-T5."""
-    from hiersum.commands.texts import corpus_texts
+    """Add the paper's global layers to a pretrained T5 or Flan-T5."""
     from hiersum.conversion.t5 import convert_t5
 
-    texts = (
-        None
-        if prune_to is None
-        else chain.from_iterable(corpus_texts(path, kind=corpus) for path in prune_to)
-    )
     folder = convert_t5(
         source,
         out,
         global_layers=global_layers,
-        prune_to=texts,
+        prune_to=None if prune_to is None else _texts(prune_to, corpus),
         min_count=min_count,
         decoder_layers=decoder_layers,
     )
     typer.echo(folder)
+
+
+def _texts(corpora: list[Path], kind: str) -> Iterator[str]:
+    """Yield every text of corpora: titles, documents and targets."""
+    from hiersum.data.corpora import read_corpus
+    from hiersum.data.corpus_reader import counted
+
+    for path in corpora:
+        for cluster in counted(read_corpus(path, kind), path, "reading"):
+            yield cluster.title
+            yield from (document.text for document in cluster.documents)
+            yield cluster.summary or ""

@@ -1,4 +1,4 @@
-"""`hiersum evaluate` and `hiersum compare`: how good summaries are, and which are better."""
+"""`hiersum evaluate` and `hiersum compare`: score summaries, and test which are better."""
 
 from __future__ import annotations
 
@@ -8,36 +8,53 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from hiersum.cli.options import ConfigOption, CorpusOption, JsonOption, SetOption
+from hiersum.cli.options import (
+    ConfigOption,
+    CorpusOption,
+    JsonOption,
+    MarkdownOption,
+    SetOption,
+    check_exists,
+    check_one_format,
+    note,
+)
 from hiersum.config import load_config
 from hiersum.errors import InputError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from hiersum.evaluation.comparison import Comparison, Example
     from hiersum.evaluation.report import Report
 
-_FILES = "texts by line (.txt), objects with a summary (.jsonl .json .parquet), or a corpus"
+_FILES = "one per line (.txt), records with a summary (.jsonl .json .parquet), or a corpus"
+PredictionsArgument = Annotated[
+    Path, typer.Argument(callback=check_exists, help=f"Summaries: {_FILES}.")
+]
 ReferencesArgument = Annotated[
-    Path, typer.Argument(help="What they should say; joined on id where both files have ids.")
+    Path,
+    typer.Argument(
+        callback=check_exists, help="Reference summaries, matched by id if both files have ids."
+    ),
 ]
 SourcesOption = Annotated[
     Path | None,
-    typer.Option(help="The clusters they were written from: novelty, coverage, faithfulness."),
+    typer.Option(
+        callback=check_exists,
+        help="The summarised clusters; adds novelty, coverage and faithfulness.",
+    ),
 ]
 CommonOption = Annotated[
-    bool, typer.Option("--common", help="Leave out what not all files have, instead of refusing.")
+    bool, typer.Option("--common", help="Score only the inputs that all files have.")
 ]
-MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
 HtmlOption = Annotated[
-    Path | None, typer.Option(help="Write a page with plots and texts to this file.")
+    Path | None, typer.Option(help="Also write an HTML page with plots and texts.")
 ]
 
 
 def evaluate(
-    predictions: Annotated[Path, typer.Argument(help=f"Summaries: {_FILES}.")],
+    predictions: PredictionsArgument,
     references: ReferencesArgument,
     sources: SourcesOption = None,
     common: CommonOption = False,
@@ -48,32 +65,36 @@ def evaluate(
     config_path: ConfigOption = None,
     settings: SetOption = None,
 ) -> None:
-    """Score summaries: ROUGE with intervals, and measures beyond it."""
-    from hiersum.commands.evaluate import evaluate_files
-    from hiersum.evaluation.page import write_report_page
-
+    """Score summaries: ROUGE with confidence intervals, and other measures."""
     _check_formats(as_json, as_markdown, html)
+    config = load_config(config_path, settings or ()).evaluation
+    from hiersum.evaluation.from_files import evaluate_files
+
     report = evaluate_files(
-        [predictions],
-        references,
-        load_config(config_path, settings or ()).evaluation,
-        sources=sources,
-        kind=corpus,
-        common=common,
+        [predictions], references, config, sources=sources, kind=corpus, common=common
     )
     if html is not None:
+        from hiersum.evaluation.page import write_report_page
+
         write_report_page(report, html)
     _print(report, report, as_json=as_json, as_markdown=as_markdown)
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(metavar="A", help=f"Summaries: {_FILES}.")],
-    second: Annotated[Path, typer.Argument(metavar="B", help="Other summaries of the same.")],
+    first: Annotated[
+        Path, typer.Argument(metavar="A", callback=check_exists, help=f"Summaries: {_FILES}.")
+    ],
+    second: Annotated[
+        Path,
+        typer.Argument(
+            metavar="B", callback=check_exists, help="Other summaries of the same inputs."
+        ),
+    ],
     references: ReferencesArgument,
     sources: SourcesOption = None,
     common: CommonOption = False,
     examples: Annotated[
-        int, typer.Option(min=0, help="Pairs to show where each of them is furthest ahead.")
+        int, typer.Option(min=0, help="Examples to show where each system is furthest ahead.")
     ] = 2,
     as_json: JsonOption = False,
     as_markdown: MarkdownOption = False,
@@ -82,21 +103,23 @@ def compare(
     config_path: ConfigOption = None,
     settings: SetOption = None,
 ) -> None:
-    """Say which of two files of summaries is better, how sure that is, and where they differ."""
-    from hiersum.commands.evaluate import compare_files
-    from hiersum.evaluation.page import write_comparison_page
-
+    """Test which of two files of summaries is better, and show where they differ."""
     _check_formats(as_json, as_markdown, html)
+    config = load_config(config_path, settings or ()).evaluation
+    from hiersum.evaluation.from_files import compare_files
+
     comparison = compare_files(
         (first, second),
         references,
-        load_config(config_path, settings or ()).evaluation,
+        config,
         sources=sources,
         kind=corpus,
         common=common,
         num_examples=examples,
     )
     if html is not None:
+        from hiersum.evaluation.page import write_comparison_page
+
         write_comparison_page(comparison, html)
     _print(comparison.report, comparison, as_json=as_json, as_markdown=as_markdown)
     if not as_json:
@@ -104,8 +127,7 @@ def compare(
 
 
 def _check_formats(as_json: bool, as_markdown: bool, html: Path | None) -> None:
-    if as_json and as_markdown:
-        raise InputError("--json and --markdown are two forms of the same; give one of them")
+    check_one_format(as_json=as_json, as_markdown=as_markdown)
     if html is not None and not os.path.isdir(html.parent):
         raise InputError(f"{html}: there is no folder {html.parent}; make it first")
 
@@ -120,12 +142,15 @@ def _print(
         typer.echo(table.to_markdown() if as_markdown else table.to_text())
         typer.echo()
     typer.echo(f"`{report.signature}`" if as_markdown else report.signature)
-    for note in report.notes:
-        typer.echo(f"note: {note}", err=True)
+    for message in report.notes:
+        note(message)
 
 
 def _print_examples(comparison: Comparison, *, as_markdown: bool) -> None:
-    """Show where the systems differ; words that only one has stand out."""
+    """Show where the systems differ; words that only one of them has are highlighted."""
+    from rich.console import Console
+    from rich.text import Text
+
     console = Console(highlight=False, soft_wrap=True)
     for example in comparison.examples:
         console.print()
@@ -137,6 +162,8 @@ def _print_examples(comparison: Comparison, *, as_markdown: bool) -> None:
 def _print_sides(
     example: Example, names: tuple[str, ...], console: Console, *, as_markdown: bool
 ) -> None:
+    from rich.text import Text
+
     bullet = "- " if as_markdown else ""
     for name, runs, f1, style in zip(names, example.marked, example.f1, ("blue", "yellow")):
         line = Text(f"{bullet}{name} ({100 * f1:.2f}):", style="dim")

@@ -1,4 +1,4 @@
-"""`hiersum finetune`: a model learns from one's own clusters, in one line."""
+"""`hiersum finetune`: train a model further on your own clusters."""
 
 from __future__ import annotations
 
@@ -8,23 +8,37 @@ from typing import Annotated
 
 import typer
 
-from hiersum.cli.options import CorpusOption, SetOption, SkipBadOption
+from hiersum.bundled import recommended_settings
+from hiersum.cli.options import (
+    BaseModelOption,
+    CorpusOption,
+    RunFolderOption,
+    SetOption,
+    SkipBadOption,
+    WorkersOption,
+    check_exists,
+)
+from hiersum.config import load_config
+from hiersum.errors import InputError
 
 
 def finetune(
-    clusters: Annotated[Path, typer.Argument(help="Clusters with summaries.")],
-    model: Annotated[str, typer.Option(help="A model folder, or owner/name on the hub.")],
-    out: Annotated[Path, typer.Option("--out", help="The run folder; the same one resumes.")],
-    epochs: Annotated[float, typer.Option(help="How often each cluster is learned from.")] = 3.0,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes that prepare.  [default: one per core]")
-    ] = None,
+    clusters: Annotated[
+        Path, typer.Argument(callback=check_exists, help="Clusters with summaries.")
+    ],
+    model: BaseModelOption,
+    out: RunFolderOption,
+    epochs: Annotated[float, typer.Option(help="Passes over the clusters.")] = 3.0,
+    workers: WorkersOption = None,
     corpus: CorpusOption = "auto",
     skip_bad: SkipBadOption = False,
     settings: SetOption = None,
 ) -> None:
     """Train a model further on your own clusters, and write a new model folder."""
-    from hiersum.commands.finetune import finetune as finetune_model
+    if not epochs > 0:
+        raise InputError(f"--epochs must be more than 0, got {epochs}")
+    load_config(None, settings or (), recommended=recommended_settings(model))
+    from hiersum.training.finetune import finetune as finetune_model
 
     folder = finetune_model(
         clusters,

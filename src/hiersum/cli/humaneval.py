@@ -1,4 +1,4 @@
-"""`hiersum humaneval`: people judge summaries, from result files to a finished table."""
+"""`hiersum humaneval`: let people judge summaries, from result files to a table."""
 
 from __future__ import annotations
 
@@ -8,85 +8,97 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hiersum.cli.options import ConfigOption, CorpusOption, JsonOption, SetOption, SkipBadOption
+from hiersum.cli.options import (
+    ConfigOption,
+    CorpusOption,
+    JsonOption,
+    MarkdownOption,
+    SetOption,
+    SkipBadOption,
+    check_exists,
+    check_one_format,
+    command,
+    note,
+)
 from hiersum.config import load_config
 from hiersum.errors import InputError
 
 if TYPE_CHECKING:
     from hiersum.humaneval.study import Links
 
-humaneval = typer.Typer(help="Let people judge summaries.", rich_markup_mode=None)
+humaneval = typer.Typer(rich_markup_mode=None)
 
 StudyArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The study's folder.")]
-GoldOption = Annotated[Path, typer.Option("--gold", help="Clusters with their gold summaries.")]
-FormatOption = Annotated[
-    str, typer.Option("--format", help="html (no network needed), mturk, potato or label-studio.")
+GoldOption = Annotated[
+    Path, typer.Option("--gold", callback=check_exists, help="Clusters with gold summaries.")
 ]
-SeedOption = Annotated[int, typer.Option(min=0, help="Decides everything that is drawn.")]
+FormatOption = Annotated[
+    str, typer.Option("--format", help="html (works offline), mturk, potato or label-studio.")
+]
+SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random choices.")]
 
 
 @humaneval.callback()
 def _humaneval() -> None:
-    """Let people judge summaries: question answering and best-worst scaling."""
+    """Let people judge summaries by question answering and best-worst scaling."""
 
 
-@humaneval.command("questions")
+@command(humaneval, "questions")
 def draft(
     gold: GoldOption,
-    out: Annotated[Path, typer.Option("--out", help="The file for the drafts (.jsonl).")],
+    out: Annotated[Path, typer.Option("--out", help="The file for the draft questions (.jsonl).")],
     items: Annotated[
-        int | None, typer.Option(min=1, help="Draw so many clusters.  [default: all]")
+        int | None, typer.Option(min=1, help="Number of clusters to draw.  [default: all]")
     ] = None,
-    per_item: Annotated[int, typer.Option(min=1, help="At most so many for each.")] = 4,
+    per_item: Annotated[int, typer.Option(min=1, help="Most questions per cluster.")] = 4,
     seed: SeedOption = 1,
     corpus: CorpusOption = "auto",
 ) -> None:
-    """Draft questions on gold summaries, for a person to edit and make final."""
+    """Draft questions on gold summaries, for a person to edit."""
     from hiersum.humaneval.making import draft_file
 
     drafts, clusters = draft_file(gold, out, items=items, per_item=per_item, seed=seed, kind=corpus)
     typer.echo(f"{drafts} drafts on {clusters} clusters")
-    typer.echo(
-        f'note: read {out}, mend or delete what is unfair, and write "status": "final" where '
-        'it says "draft"',
-        err=True,
-    )
+    note(f'read {out}, correct or delete unfair questions, and change "status": "draft" to "final"')
 
 
-@humaneval.command("make")
+@command(humaneval, "make")
 def make(
     gold: GoldOption,
     system: Annotated[
-        list[str], typer.Option(metavar="NAME=FILE", help="A system's summaries; repeatable.")
+        list[str], typer.Option(metavar="NAME=FILE", help="The summaries of a system; repeatable.")
     ],
     out: Annotated[Path, typer.Option("--out", help="The folder for the study.")],
     questions: Annotated[
-        Path | None, typer.Option(help="Questions on the gold: ask them of every summary.")
+        Path | None,
+        typer.Option(callback=check_exists, help="Edited questions; asked about every summary."),
     ] = None,
     rating: Annotated[
-        bool, typer.Option("--rating/--no-rating", help="Ask for the best and the worst.")
+        bool, typer.Option("--rating/--no-rating", help="Ask for the best and the worst summary.")
     ] = True,
     items: Annotated[int, typer.Option(min=1, help="Clusters to judge.")] = 20,
     responses: Annotated[
-        int, typer.Option(min=1, help="Comparisons of each cluster, readings of each summary.")
+        int, typer.Option(min=1, help="Judgements per cluster and per summary.")
     ] = 5,
     shown: Annotated[
-        int | None, typer.Option(min=2, help="Systems in a comparison.  [default: 3, or 2 of 2]")
+        int | None,
+        typer.Option(min=2, help="Systems per comparison.  [default: 3, or 2 if there are 2]"),
     ] = None,
     judges: Annotated[
-        int | None, typer.Option(min=1, help="People who judge.  [default: as few as can be]")
+        int | None, typer.Option(min=1, help="Number of judges.  [default: as few as possible]")
     ] = None,
     checks: Annotated[
-        int, typer.Option(min=0, help="Attention checks for each judge and kind of task.")
+        int, typer.Option(min=0, help="Attention checks per judge and kind of task.")
     ] = 0,
     allow_drafts: Annotated[
-        bool, typer.Option("--allow-drafts", help="Use questions that nobody has made final.")
+        bool, typer.Option("--allow-drafts", help="Accept questions that are still drafts.")
     ] = False,
     seed: SeedOption = 1,
     corpus: CorpusOption = "auto",
     as_json: JsonOption = False,
 ) -> None:
-    """Make a study: draw clusters, hide systems, and deal them out evenly."""
+    """Make a study: draw clusters, anonymise systems, and balance the assignments."""
+    systems = _systems(system)
     from hiersum.humaneval.design import balance_tables
     from hiersum.humaneval.making import StudyPlan, balance_record, make_study
     from hiersum.humaneval.study import write_study
@@ -101,7 +113,7 @@ def make(
         seed=seed,
         allow_drafts=allow_drafts,
     )
-    made = make_study(gold, _systems(system), plan, questions=questions, kind=corpus)
+    made = make_study(gold, systems, plan, questions=questions, kind=corpus)
     write_study(made.study, made.links, out)
     if as_json:
         typer.echo(json.dumps(balance_record(made), ensure_ascii=False))
@@ -112,20 +124,22 @@ def make(
             for table in balance_tables(showings, made.study.systems):
                 typer.echo(f"\n{table.to_text()}")
             typer.echo()
-    typer.echo(f"note: {out} is ready; go on with: hiersum humaneval serve {out}", err=True)
+    note(f"{out} is ready; continue with: hiersum humaneval serve {out}")
 
 
-@humaneval.command("serve")
+@command(humaneval, "serve")
 def serve(
     folder: StudyArgument,
-    host: Annotated[str, typer.Option(help="0.0.0.0 lets other machines in.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8008,
-    links_only: Annotated[
-        bool, typer.Option("--links-only", help="Print the links and do not serve.")
-    ] = False,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines in.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port; 0 picks a free one.")
+    ] = 8008,
+    links_only: Annotated[bool, typer.Option("--links-only", help="Only print the links.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Serve the judges' page; prints each judge's link, and the one for marking answers."""
+    """Serve the judges' pages, and print each judge's link and the link for marking answers."""
     from hiersum.humaneval.serving import address_of, build_server, listen, open_study
 
     study, links, store = open_study(folder)
@@ -136,17 +150,17 @@ def serve(
     server = build_server(study, links, store)
     with listen(host, port) as listener:
         _print_links(links, address_of(listener), marking=has_questions, as_json=as_json)
-        typer.echo("note: serving; Ctrl-C stops, and nothing is lost", err=True)
+        note("serving; Ctrl-C stops, and nothing is lost")
         server.run([listener])
 
 
-@humaneval.command("export")
+@command(humaneval, "export")
 def export(
     folder: StudyArgument,
     format_name: FormatOption,
     out: Annotated[Path, typer.Option("--out", help="The folder for the files.")],
 ) -> None:
-    """Write the tasks for judges without network, or for another tool."""
+    """Export the tasks for offline judges or another tool."""
     from hiersum.humaneval.platforms.choice import export_study
     from hiersum.humaneval.study import read_study
 
@@ -154,14 +168,17 @@ def export(
         typer.echo(path)
 
 
-@humaneval.command("import")
+@command(humaneval, "import")
 def import_(
     folder: StudyArgument,
-    files: Annotated[list[Path], typer.Argument(help="Answers, or the folder that holds them.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(callback=check_exists, help="Files of answers, or folders of them."),
+    ],
     format_name: FormatOption,
     skip_bad: SkipBadOption = False,
 ) -> None:
-    """Take in answers that were given elsewhere; the same file again changes nothing."""
+    """Import answers from exported tasks; importing a file twice changes nothing."""
     from hiersum.data.records import BadRecords
     from hiersum.humaneval.platforms.choice import platform
     from hiersum.humaneval.platforms.returned import import_answers
@@ -177,52 +194,53 @@ def import_(
             f"{path}: judges: {outcome.num_judges}, tasks answered: {outcome.num_saved}{known}"
         )
         for message in bad.messages:
-            typer.echo(f"note: skipped: {message}", err=True)
+            note(f"skipped: {message}")
         if bad.count > len(bad.messages):
-            typer.echo(f"note: skipped {bad.count} answers in all", err=True)
+            note(f"skipped {bad.count} answers in all")
 
 
-@humaneval.command("score")
+@command(humaneval, "score")
 def score(
     folder: StudyArgument,
     accept_proposals: Annotated[
-        bool, typer.Option("--accept-proposals", help="Count marks that nobody has confirmed.")
+        bool, typer.Option("--accept-proposals", help="Count marks that no person has confirmed.")
     ] = False,
     max_failed_checks: Annotated[
         int | None, typer.Option(min=0, help="Leave out judges who failed more checks than this.")
     ] = None,
     as_json: JsonOption = False,
-    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print Markdown.")] = False,
+    as_markdown: MarkdownOption = False,
     plot: Annotated[
-        Path | None, typer.Option(help="Draw the scores into this file (.svg .png .pdf).")
+        Path | None, typer.Option(help="Also draw the scores into this file (.svg .png .pdf).")
     ] = None,
     config_path: ConfigOption = None,
     settings: SetOption = None,
 ) -> None:
     """Score a study: the paper's Table 4 with intervals, tests and agreement."""
-    from hiersum.humaneval.plots import plot_scores
+    check_one_format(as_json=as_json, as_markdown=as_markdown)
+    config = load_config(config_path, settings or ()).evaluation
     from hiersum.humaneval.scoring import score_study
     from hiersum.humaneval.serving import open_study
 
-    if as_json and as_markdown:
-        raise InputError("--json and --markdown are two forms of the same; give one of them")
     study, _, store = open_study(folder)
     report = score_study(
         study,
         store,
-        load_config(config_path, settings or ()).evaluation,
+        config,
         accept_proposals=accept_proposals,
         max_failed_checks=max_failed_checks,
     )
     if plot is not None:
+        from hiersum.humaneval.plots import plot_scores
+
         plot_scores(report, plot)
     if as_json:
         typer.echo(json.dumps(report.to_record(), ensure_ascii=False))
         return
     tables = [table.to_markdown() if as_markdown else table.to_text() for table in report.tables()]
     typer.echo("\n\n".join(tables))
-    for note in report.notes:
-        typer.echo(f"note: {note}", err=True)
+    for message in report.notes:
+        note(message)
 
 
 def _print_links(links: Links, address: str, *, marking: bool, as_json: bool) -> None:
@@ -244,5 +262,5 @@ def _systems(given: list[str]) -> dict[str, Path]:
             raise InputError(f"--system {text!r}: write NAME=FILE")
         if name in systems:
             raise InputError(f"--system {name!r} is given twice; systems need different names")
-        systems[name] = Path(path)
+        systems[name] = check_exists(Path(path))
     return systems

@@ -1,4 +1,4 @@
-"""`hiersum prepare`: clusters as examples that a network can be trained on."""
+"""`hiersum prepare`: turn clusters into training examples."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from hiersum.cli.facts import print_facts
 from hiersum.cli.options import (
+    ClustersArgument,
     ConfigOption,
     CorpusOption,
     EngineOption,
@@ -16,16 +16,17 @@ from hiersum.cli.options import (
     RayAddressOption,
     SetOption,
     SkipBadOption,
+    TokenizerFolderOption,
     WorkersOption,
+    print_facts,
 )
 from hiersum.config import load_config
+from hiersum.distributed import open_engine
 
 
 def prepare(
-    clusters: Annotated[list[Path], typer.Argument(help="Cluster files, or other corpora.")],
-    model: Annotated[
-        Path, typer.Option("--model", help="The folder with tokenizer.model, and perhaps a ranker.")
-    ],
+    clusters: ClustersArgument,
+    model: TokenizerFolderOption,
     out: Annotated[Path, typer.Option("--out", help="The folder for the prepared set.")],
     workers: WorkersOption = None,
     engine: EngineOption = "local",
@@ -36,15 +37,14 @@ def prepare(
     config_path: ConfigOption = None,
     settings: SetOption = None,
 ) -> None:
-    """Rank, tokenize and relate the paragraphs of clusters, and write them as shards to train on.
+    """Rank and tokenize the paragraphs of clusters, and write shards to train on.
 
-    The same command again goes on where it was interrupted.
+    Run the same command again to resume.
     """
-    from hiersum.commands.prepare import describe, prepare_clusters
-    from hiersum.distributed import open_engine
-
     config = load_config(config_path, settings or ())
     with open_engine(engine, workers=workers, address=ray_address) as opened:
+        from hiersum.data.prepare_set import describe, prepare_clusters
+
         prepared = prepare_clusters(
             clusters, out, config, model=model, kind=corpus, skip_bad=skip_bad, engine=opened
         )

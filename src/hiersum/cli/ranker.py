@@ -1,4 +1,4 @@
-"""`hiersum train-ranker` and `hiersum rank-eval`: which paragraphs are worth reading."""
+"""`hiersum train-ranker` and `hiersum rank-eval`: the learned paragraph ranker."""
 
 from __future__ import annotations
 
@@ -9,40 +9,51 @@ from typing import Annotated, Any
 
 import typer
 
-from hiersum.cli.options import ConfigOption, CorpusOption, JsonOption, SetOption, SkipBadOption
+from hiersum.cli.options import (
+    ConfigOption,
+    CorpusOption,
+    JsonOption,
+    SetOption,
+    SkipBadOption,
+    TargetClustersArgument,
+    TokenizerFolderOption,
+    WorkersOption,
+    check_exists,
+)
 from hiersum.config import load_config
 
 
 def train_ranker(
-    clusters: Annotated[list[Path], typer.Argument(help="Clusters to learn from.")],
-    model: Annotated[
-        Path,
-        typer.Option("--model", help="The folder with tokenizer.model; the ranker goes there."),
-    ],
+    clusters: TargetClustersArgument,
+    model: TokenizerFolderOption,
     valid: Annotated[
-        list[Path] | None, typer.Option(help="Clusters to choose the weights by; repeatable.")
+        list[Path] | None,
+        typer.Option(
+            callback=check_exists, help="Clusters that choose the best weights; repeatable."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", help="The run folder.  [default: ranker-run in the model folder]"),
     ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes that label.  [default: one per core]")
-    ] = None,
+    workers: WorkersOption = None,
     corpus: CorpusOption = "auto",
     skip_bad: SkipBadOption = False,
     config_path: ConfigOption = None,
     settings: SetOption = None,
 ) -> None:
-    """Train the paper's paragraph ranker; the same command again goes on where it stopped."""
-    from hiersum.commands.train_ranker import Corpora, train_ranker_on
+    """Train the paper's paragraph ranker and add it to a model folder.
+
+    Run the same command again to resume.
+    """
+    config = load_config(config_path, settings or ())
+    from hiersum.training.ranker_corpora import Corpora, train_ranker_on
 
     def corpora(paths: list[Path]) -> Corpora:
         return Corpora(
             paths=paths, kind=corpus, skip_bad=skip_bad, workers=workers or os.cpu_count() or 1
         )
 
-    config = load_config(config_path, settings or ())
     folder = train_ranker_on(
         corpora(clusters), corpora(valid) if valid else None, config, model=model, run=out
     )
@@ -50,24 +61,19 @@ def train_ranker(
 
 
 def rank_eval(
-    clusters: Annotated[list[Path], typer.Argument(help="Clusters with summaries.")],
-    model: Annotated[Path, typer.Option("--model", help="The folder with the trained ranker.")],
+    clusters: TargetClustersArgument,
+    model: TokenizerFolderOption,
     corpus: CorpusOption = "auto",
     skip_bad: SkipBadOption = False,
     as_json: JsonOption = False,
     config_path: ConfigOption = None,
     settings: SetOption = None,
 ) -> None:
-    """Compare the trained ranker with similarity, as in the paper's Table 1."""
-    from hiersum.commands.rank_eval import evaluate_ranker
+    """Compare the trained ranker with tf-idf similarity, as in the paper's Table 1."""
+    config = load_config(config_path, settings or ())
+    from hiersum.training.ranker_corpora import evaluate_ranker
 
-    report = evaluate_ranker(
-        clusters,
-        load_config(config_path, settings or ()),
-        model=model,
-        kind=corpus,
-        skip_bad=skip_bad,
-    )
+    report = evaluate_ranker(clusters, config, model=model, kind=corpus, skip_bad=skip_bad)
     typer.echo(json.dumps(report) if as_json else _table(report))
 
 
@@ -82,7 +88,7 @@ def _table(report: dict[str, Any]) -> str:
     lines = ["  ".join(cell.ljust(n) for cell, n in zip(row, widths)).rstrip() for row in rows]
     notes = [
         "ROUGE-L recall of the first paragraphs against the target, with 95 % intervals.",
-        "* similarity and ranker on WikiSum, so not to be compared with the other columns.",
+        "* similarity and ranker on WikiSum; not comparable with the other columns.",
         report["signature"],
     ]
     return "\n".join([*lines, "", *notes])

@@ -1,4 +1,4 @@
-"""`hiersum reproduce`: the paper's experiments, from one file to its tables."""
+"""`hiersum reproduce`: run the paper's experiments."""
 
 from __future__ import annotations
 
@@ -9,50 +9,48 @@ from typing import Annotated
 
 import typer
 
-from hiersum.cli.options import JsonOption, SetOption
+from hiersum.cli.options import JsonOption, SetOption, WorkersOption
 from hiersum.errors import InputError
+from hiersum.reproduction.experiment import load_experiment
 
 
 def reproduce(
     experiment: Annotated[
         Path,
-        typer.Argument(metavar="EXPERIMENT.toml", help="Which systems, on what, for how long."),
+        typer.Argument(metavar="EXPERIMENT.toml", help="The systems, the corpus and the budget."),
     ],
     out: Annotated[
-        Path, typer.Option("--out", help="The folder for everything; the same one resumes.")
+        Path, typer.Option("--out", help="The folder for all results; an existing one is resumed.")
     ],
     plan: Annotated[
-        bool, typer.Option("--plan", help="Only list the stages, what is done, and the time left.")
+        bool, typer.Option("--plan", help="Only list the stages, their state and the time left.")
     ] = False,
     report: Annotated[
-        bool, typer.Option("--report", help="Only write the report of what is finished.")
+        bool, typer.Option("--report", help="Only write the report of the finished stages.")
     ] = False,
     redo: Annotated[
-        bool, typer.Option("--redo", help="Make anew what was made from other settings.")
+        bool, typer.Option("--redo", help="Redo stages whose settings have changed.")
     ] = False,
-    workers: Annotated[
-        int | None,
-        typer.Option(min=1, help="Processes that build and prepare.  [default: one per core]"),
-    ] = None,
+    workers: WorkersOption = None,
     as_json: JsonOption = False,
     settings: SetOption = None,
 ) -> None:
     """Run the paper's experiments: Tables 1, 2 and 3 with intervals and significance.
 
-    The same command again goes on where it was interrupted.
+    Run the same command again to resume.
     """
+    if plan and (as_json or report or redo):
+        raise InputError("--plan only lists the stages; leave out --json, --report and --redo")
+    overrides, number = settings or (), workers or os.cpu_count() or 1
+    load_experiment(experiment, overrides)  # fails before torch is imported
     from hiersum.reproduction.report import to_text
     from hiersum.reproduction.run import list_stages, reproduce
 
-    number = workers or os.cpu_count() or 1
     if plan:
-        if as_json or report or redo:
-            raise InputError("--plan only lists the stages; leave out --json, --report and --redo")
-        stages = list_stages(experiment, out, overrides=settings or (), workers=number)
-        typer.echo(stages.to_text())
+        typer.echo(list_stages(experiment, out, overrides=overrides, workers=number).to_text())
         return
     record = reproduce(
-        experiment, out, overrides=settings or (), workers=number, redo=redo, report_only=report
+        experiment, out, overrides=overrides, workers=number, redo=redo, report_only=report
     )
     typer.echo(json.dumps(record, ensure_ascii=False) if as_json else to_text(record))
     typer.echo(f"report: {out / 'report' / 'report.md'}", err=True)

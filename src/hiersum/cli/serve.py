@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from hiersum.bundled import recommended_settings
-from hiersum.cli.options import ConfigOption, RayAddressOption, SetOption
+from hiersum.cli.options import ConfigOption, ModelOption, RayAddressOption, SetOption, note
 from hiersum.config import load_config
 from hiersum.distributed import check_engine
 from hiersum.errors import ConfigError, InputError
@@ -16,33 +16,31 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="The address to serve at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Its port; 0 takes a free one.")] = 8000,
-    model: Annotated[
-        str | None, typer.Option(help="A model folder, or owner/name on the hub.")
-    ] = None,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; 0 picks a free one.")] = 8000,
+    model: ModelOption = None,
     api_key: Annotated[
         str | None,
         typer.Option(
             envvar="HIERSUM_API_KEY",
             show_envvar=True,
-            help="What clients must send; better in the variable, which others cannot list.",
+            help="API key. Prefer the variable: other users can see command lines.",
         ),
     ] = None,
     max_queue: Annotated[
-        int | None, typer.Option(help="Requests that may wait (serving.max_queue).")
+        int | None, typer.Option(help="Most requests that may wait (serving.max_queue).")
     ] = None,
     engine: Annotated[
         str, typer.Option("--engine", help="local (this process) or ray (replicas on a cluster).")
     ] = "local",
     replicas: Annotated[
-        int | None, typer.Option(min=1, help="Replicas, with --engine ray.  [default: 2]")
+        int | None, typer.Option(min=1, help="Number of replicas, with --engine ray.  [default: 2]")
     ] = None,
     ray_address: RayAddressOption = None,
     config_path: ConfigOption = None,
     settings: SetOption = None,
 ) -> None:
-    """Serve summaries over HTTP, until Ctrl-C."""
+    """Serve summaries over HTTP until Ctrl-C."""
     overrides = list(settings or ())
     if max_queue is not None:
         overrides.append(f"serving.max_queue={max_queue}")
@@ -50,8 +48,10 @@ def serve(
     if api_key is not None and not api_key.strip():
         raise ConfigError("--api-key is empty; leave it out to let everyone in")
     check_engine(engine, address=ray_address)
+    if replicas is not None and engine != "ray":
+        raise InputError("--replicas goes with --engine ray")
     if host not in _LOCAL and api_key is None:
-        _note(f"whoever can reach {host} can use this server; --api-key keeps others out")
+        note(f"whoever can reach {host} can use this server; --api-key keeps others out")
     if engine == "ray":
         from hiersum.serving.replicas import serve_replicas
 
@@ -64,11 +64,9 @@ def serve(
             port=port,
             address=ray_address,
             api_key=api_key,
-            tell=lambda url: _note(f"{number} replicas serving at {url}"),
+            tell=lambda url: note(f"{number} replicas serving at {url}"),
         )
         return
-    if replicas is not None:
-        raise InputError("--replicas goes with --engine ray")
     from hiersum.pipeline import Summarizer
     from hiersum.serving.server import serve as serve_forever
 
@@ -78,9 +76,5 @@ def serve(
         host=host,
         port=port,
         api_key=api_key,
-        tell=lambda url: _note(f"serving {', '.join(summarizer.systems)} at {url}"),
+        tell=lambda url: note(f"serving {', '.join(summarizer.systems)} at {url}"),
     )
-
-
-def _note(message: str) -> None:
-    typer.echo(f"note: {message}", err=True)

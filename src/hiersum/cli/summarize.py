@@ -1,14 +1,14 @@
-"""`hiersum summarize`: documents or clusters in, sourced summaries out."""
+"""`hiersum summarize`: documents or clusters in, summaries with sources out."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
 
 from hiersum.bundled import recommended_settings
 from hiersum.cli.options import (
@@ -16,14 +16,23 @@ from hiersum.cli.options import (
     CorpusOption,
     EngineOption,
     JsonOption,
+    ModelOption,
     RayAddressOption,
     SetOption,
     SkipBadOption,
+    check_exists,
+    note,
 )
 from hiersum.config import Config, load_config
+from hiersum.distributed import check_engine, open_engine
 from hiersum.errors import InputError
 
+if TYPE_CHECKING:
+    from hiersum.pipeline import Summarizer
+    from hiersum.types import Cluster, Summary
+
 _MAX_NOTES = 10
+_MAX_REPORTED = 50  # summaries in one report
 
 
 def summarize(
@@ -31,24 +40,22 @@ def summarize(
         list[str] | None,
         typer.Argument(
             metavar="FILES",
-            help="Documents (.txt .md .html .pdf .docx, gzip of them, - for stdin), folders of them, "
-            "or cluster files (.json .jsonl .parquet).",
+            help="Documents (.txt .md .html .pdf .docx, plain or gzipped, - for stdin), folders of "
+            "documents, or cluster files (.json .jsonl .parquet).",
         ),
     ] = None,
     title: Annotated[str, typer.Option(help="The topic of the documents.")] = "",
-    focus: Annotated[str, typer.Option(help="A question or aspect to turn to.")] = "",
+    focus: Annotated[str, typer.Option(help="A question or aspect to concentrate on.")] = "",
     system: Annotated[
         str | None,
         typer.Option(
             help="lexrank, lead, or the model's kind (ht, ft, tdmca).  [default: the model]"
         ),
     ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="A model folder, or owner/name on the hub.")
-    ] = None,
+    model: ModelOption = None,
     max_words: Annotated[
         int | None,
-        typer.Option(help="Cap on the summary's words.  [default: 80, without a model 120]"),
+        typer.Option(help="Longest summary in words.  [default: 80; 120 without a model]"),
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Leave out sentences that no source supports.")
@@ -56,21 +63,22 @@ def summarize(
     as_json: JsonOption = False,
     report_path: Annotated[
         Path | None,
-        typer.Option(
-            "--report", help="Also write an HTML page to look at the summary and its sources."
-        ),
+        typer.Option("--report", help="Also write an HTML page with the summary and its sources."),
     ] = None,
     input_path: Annotated[
-        Path | None, typer.Option("--input", help="Summarise every cluster of a corpus.")
+        Path | None, typer.Option("--input", help="Summarise every cluster of this corpus.")
     ] = None,
     output_path: Annotated[
-        Path | None, typer.Option("--output", help="Write result lines (JSON Lines) to this file.")
+        Path | None,
+        typer.Option(
+            "--output", help="With --input: write the results to this .jsonl or .parquet."
+        ),
     ] = None,
     corpus: CorpusOption = "auto",
     skip_bad: SkipBadOption = False,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, help="Processes at work on a corpus.  [default: this one]"),
+        typer.Option(min=1, help="With --output: number of processes.  [default: this one]"),
     ] = None,
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
@@ -78,8 +86,6 @@ def summarize(
     settings: SetOption = None,
 ) -> None:
     """Summarise documents, or every cluster of a corpus."""
-    from hiersum.commands.summarize import keep_report, summarize_corpus, summarize_files
-
     config = load_config(config_path, settings or (), recommended=recommended_settings(model))
     options: dict[str, Any] = {
         "model": model,
@@ -90,9 +96,9 @@ def summarize(
         "system": system,
         "strict": strict,
     }
-    is_spread = engine != "local" or workers is not None or ray_address is not None
+    is_parallel = engine != "local" or workers is not None or ray_address is not None
     if input_path is None:
-        if is_spread:
+        if is_parallel:
             raise InputError(
                 "--engine and --workers go with --input and an --output that is a file"
             )
@@ -100,26 +106,160 @@ def summarize(
             raise InputError(
                 f"--output goes with --input; to keep this summary, write: > {output_path}"
             )
+        if not files:
+            raise InputError("nothing to summarise; give files or folders, - for stdin, or --input")
+        _check_request(config, title, focus, max_words, system)
         options["with_attention"] = report_path is not None
-        summaries = summarize_files(files or [], title, config, **options)
         if report_path is not None:
-            summaries = keep_report(summaries, report_path, files or [], config)
+            _check_report_place(report_path, files)
+        summaries = summarize_files(files, title, config, **options)
+        if report_path is not None:
+            summaries = write_report(summaries, report_path, config)
         _print_summaries(summaries, config, as_json=as_json)
-    else:
-        if files or title:
-            raise InputError("--input summarises a corpus; leave out FILES and --title")
-        if report_path is not None:
-            raise InputError(f"--report goes with FILES; leave out --input, write: {input_path}")
-        if not is_spread:
-            summarize_corpus(input_path, output_path, config, **options)
-            return
-        from hiersum.distributed import open_engine
+        return
+    if files or title:
+        raise InputError("--input summarises a corpus; leave out FILES and --title")
+    if report_path is not None:
+        raise InputError(f"--report goes with FILES; leave out --input, write: {input_path}")
+    check_exists(input_path)
+    _check_request(config, title, focus, max_words, system)
+    _check_target(input_path, output_path)
+    check_engine(engine, address=ray_address)
+    from hiersum.cli.summarize_corpus import summarize_corpus
 
-        with open_engine(engine, workers=workers, address=ray_address) as opened:
-            summarize_corpus(input_path, output_path, config, engine=opened, **options)
+    if not is_parallel:
+        summarize_corpus(input_path, output_path, config, **options)
+        return
+    with open_engine(engine, workers=workers, address=ray_address) as opened:
+        summarize_corpus(input_path, output_path, config, engine=opened, **options)
 
 
-def _print_summaries(summaries: Iterator[Any], config: Config, *, as_json: bool) -> None:
+def summarize_files(
+    files: Sequence[Path | str],
+    title: str,
+    config: Config,
+    *,
+    model: str | None = None,
+    kind: str = "auto",
+    skip_bad: bool = False,
+    **options: Any,
+) -> Iterator[Summary]:
+    """Summarise documents as one cluster, or each cluster of cluster files.
+
+    Everything is found and documents are read before the model is loaded.
+    """
+    from hiersum.data.corpora import CLUSTER_SUFFIXES, read_corpus
+    from hiersum.data.corpus_reader import report_count
+    from hiersum.data.records import BadRecords
+    from hiersum.text.documents import read_documents
+    from hiersum.text.formats import kind_of
+    from hiersum.types import Cluster
+
+    cluster_files = [Path(path) for path in files if kind_of(Path(path)) in CLUSTER_SUFFIXES]
+    if not cluster_files:
+        if kind != "auto":
+            raise InputError(f"--corpus {kind} goes with clusters, but {files[0]} is a document")
+        documents, unread = read_documents(files, config.data)
+        cluster = Cluster(title, tuple(documents))
+        summarizer = _load(model, config, options.get("system"))
+        yield summarizer.summarize_cluster(cluster, unread=unread, **options)
+        return
+    if len(cluster_files) < len(files):
+        other = next(path for path in files if Path(path) not in cluster_files)
+        raise InputError(f"{cluster_files[0]} holds clusters and {other} does not; give one kind")
+    corpora = []
+    for path in cluster_files:
+        check_exists(path)
+        bad = BadRecords(skip=skip_bad)
+        corpora.append((path, bad, read_corpus(path, kind, bad=bad, config=config.data)))
+    from hiersum.cli.summarize_corpus import summarize_clusters
+
+    summarizer = _load(model, config, options.get("system"))
+    for path, bad, clusters in corpora:
+        number = 0
+        named = _retitled(clusters, title, path) if title else clusters
+        summaries = summarize_clusters(summarizer, named, path, bad, **options)
+        for number, summary in enumerate(summaries, start=1):
+            yield summary
+        report_count(path, number, bad)
+
+
+def _load(model: str | None, config: Config, system: str | None) -> Summarizer:
+    from hiersum.pipeline import Summarizer
+
+    return Summarizer.from_pretrained(model, config=config, system=system)
+
+
+def write_report(summaries: Iterable[Summary], target: Path, config: Config) -> Iterator[Summary]:
+    """Yield summaries as they come; after the last one, write a report of them."""
+    from hiersum.reporting.html import result_with_report, write_results
+
+    results = []
+    number = 0
+    for number, summary in enumerate(summaries, start=1):
+        if number <= _MAX_REPORTED:
+            results.append(result_with_report(summary, config))
+        yield summary
+    write_results(results, target, num_summaries=number)
+
+
+def _check_request(
+    config: Config, title: str, focus: str, max_words: int | None, system: str | None
+) -> None:
+    """Check the options before the model is loaded; only the model knows its own kind."""
+    from hiersum.request import NEURAL_SYSTEMS, Request, check_length
+
+    check_length("title", title)
+    Request.checked(
+        focus,
+        config.decoding.max_words if max_words is None else max_words,
+        system or "lexrank",
+        strict=False,
+        with_attention=False,
+        systems=("lexrank", "lead", *NEURAL_SYSTEMS),
+    )
+
+
+def _check_report_place(target: Path, files: Sequence[Path | str]) -> None:
+    """Refuse a report that would overwrite an input, or be read as a document next time."""
+    if target.is_dir():
+        raise InputError(f"{target}: is a folder; give the report a file name")
+    if not target.resolve().parent.is_dir():
+        raise InputError(f"{target}: cannot be written; make its folder first")
+    for source in map(Path, files):
+        if target.exists() and source.exists() and target.samefile(source):
+            raise InputError(f"{target}: is an input too; give the report another name")
+        if source.is_dir() and target.resolve().is_relative_to(source.resolve()):
+            raise InputError(
+                f"{target}: lies in {source}, which is summarised, so that it would be read as a "
+                "document next time; write the report elsewhere"
+            )
+
+
+def _check_target(source: Path, target: Path | None) -> None:
+    """Refuse results that would overwrite the input or cannot be written."""
+    if target is None:
+        return
+    if target.exists() and target.samefile(source):
+        raise InputError(f"{target}: is the input too; give the results another name")
+    if target.is_dir():
+        raise InputError(f"{target}: is a folder; give the results a file name")
+    if not target.resolve().parent.is_dir():
+        raise InputError(f"{target}: cannot be written; make its folder first")
+
+
+def _retitled(clusters: Iterable[Cluster], title: str, path: Path) -> Iterator[Cluster]:
+    for number, cluster in enumerate(clusters):
+        if number:
+            raise InputError(
+                f"{path}: holds more than one cluster, so --title cannot name them all"
+            )
+        yield replace(cluster, title=title)
+
+
+def _print_summaries(summaries: Iterator[Summary], config: Config, *, as_json: bool) -> None:
+    from rich.console import Console
+
     from hiersum.presentation import print_summary
 
     console = Console(highlight=False)
@@ -131,12 +271,8 @@ def _print_summaries(summaries: Iterator[Any], config: Config, *, as_json: bool)
                 console.print()
             print_summary(summary, console, max_paragraph_words=config.data.max_paragraph_words)
         for sentence in summary.dropped[:_MAX_NOTES]:
-            _note(f"left out, because no source supports it: {sentence.text}")
+            note(f"left out, because no source supports it: {sentence.text}")
         for unread in summary.unread[:_MAX_NOTES]:
-            _note(f"{unread.name}: {unread.reason}")
+            note(f"{unread.name}: {unread.reason}")
         if (num_more := len(summary.unread) - _MAX_NOTES) > 0:
-            _note(f"and {num_more} more were not read; --json names them all")
-
-
-def _note(message: str) -> None:
-    typer.echo(f"note: {message}", err=True)
+            note(f"and {num_more} more were not read; --json names them all")

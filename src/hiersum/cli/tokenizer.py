@@ -7,27 +7,27 @@ from typing import Annotated
 
 import typer
 
-from hiersum.cli.options import CorpusOption, SkipBadOption
+from hiersum.cli.options import ClustersArgument, CorpusOption, SkipBadOption, command
 
-tokenizer = typer.Typer(help="Make a vocabulary.", rich_markup_mode=None)
+tokenizer = typer.Typer(rich_markup_mode=None)
 
 
 @tokenizer.callback()
 def _tokenizer() -> None:
-    """Make a vocabulary."""
+    """Train a vocabulary."""
 
 
-@tokenizer.command("train")
+@command(tokenizer, "train")
 def train(
-    clusters: Annotated[list[Path], typer.Argument(help="Clusters: files, or folders of parts.")],
-    out: Annotated[Path, typer.Option("--out", help="The model folder it goes to.")],
-    size: Annotated[int, typer.Option(help="How many pieces.")] = 32_000,
-    seed: Annotated[int, typer.Option(help="Draws the texts to train on.")] = 1,
+    clusters: ClustersArgument,
+    out: Annotated[Path, typer.Option("--out", help="The model folder for tokenizer.model.")],
+    size: Annotated[int, typer.Option(help="Number of pieces.")] = 32_000,
+    seed: Annotated[int, typer.Option(help="Seed of the sample of texts.")] = 1,
     corpus: CorpusOption = "auto",
     skip_bad: SkipBadOption = False,
 ) -> None:
-    """Train a SentencePiece model on clusters, sources and targets both."""
-    from hiersum.commands.tokenizer import train_vocabulary
+    """Train a SentencePiece model on the sources and targets of clusters."""
+    from hiersum.training.vocabulary import train_vocabulary
 
     typer.echo(
         train_vocabulary(clusters, out, size=size, seed=seed, kind=corpus, skip_bad=skip_bad)

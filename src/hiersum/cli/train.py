@@ -1,4 +1,4 @@
-"""`hiersum train` and `hiersum plot`: a network learns, and how it went."""
+"""`hiersum train` and `hiersum plot`: train a network, and draw its curves."""
 
 from __future__ import annotations
 
@@ -7,31 +7,41 @@ from typing import Annotated
 
 import typer
 
-from hiersum.cli.options import SetOption
+from hiersum.cli.options import RunFolderOption, SetOption, check_exists
 from hiersum.config import load_config
+from hiersum.data.model_folder import check_model
 
 
 def train(
     config_path: Annotated[
-        Path, typer.Argument(metavar="CONFIG.toml", help="What to train, on what, and how.")
+        Path, typer.Argument(metavar="CONFIG.toml", help="The settings of the training.")
     ],
-    out: Annotated[Path, typer.Option("--out", help="The run folder; the same one resumes.")],
+    out: RunFolderOption,
     settings: SetOption = None,
 ) -> None:
-    """Train a network; the same command again goes on where it stopped."""
+    """Train a network. Run the same command again to resume."""
+    config = load_config(config_path, settings or ())
+    if config.training.start:
+        check_model(config.training.start)
+    from hiersum.data.shards import PreparedSet
+
+    for folder in filter(None, (config.training.data, config.training.valid_data)):
+        PreparedSet.open(folder)  # fails before torch is imported
     from hiersum.training.trainer import train as train_network
 
-    typer.echo(train_network(load_config(config_path, settings or ()), out))
+    typer.echo(train_network(config, out))
 
 
 def plot(
-    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run folders.")],
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", callback=check_exists, help="Run folders.")
+    ],
     out: Annotated[
         Path | None,
         typer.Option("--out", help="The picture (.svg .png .pdf).  [default: RUN/curves.svg]"),
     ] = None,
 ) -> None:
-    """Draw the curves of a run: loss, validation, learning rate."""
+    """Draw the curves of runs: loss, validation, learning rate."""
     from hiersum.training.curves import plot_runs
 
     typer.echo(plot_runs(runs, out or runs[0] / "curves.svg"))

@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hiersum.commands.identity import identify_corpus, identify_model
 from hiersum.config import Config, SearchConfig, config_to_dict
+from hiersum.data.identity import identify_corpus, identify_model
 from hiersum.errors import ConfigError
 from hiersum.reproduction import costs
 from hiersum.reproduction.corpus import count_all

@@ -16,17 +16,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hiersum.commands.prepare import prepare_clusters
-from hiersum.commands.rank_eval import NothingToChooseError, evaluate_ranker
-from hiersum.commands.tokenizer import MAX_PARAGRAPHS, train_vocabulary
-from hiersum.commands.train_ranker import Corpora, train_ranker_on
 from hiersum.config import Config
+from hiersum.data.prepare_set import prepare_clusters
 from hiersum.data.shards import TOKENIZER
 from hiersum.reproduction.corpus import build_split, draw
 from hiersum.reproduction.experiment import Experiment
 from hiersum.reproduction.learning import best_checkpoints, train_system
 from hiersum.reproduction.systems import LONGER, split_row
 from hiersum.reproduction.writing import validation_loss, write_extracts, write_summaries
+from hiersum.training.ranker_corpora import (
+    Corpora,
+    NothingToChooseError,
+    evaluate_ranker,
+    train_ranker_on,
+)
+from hiersum.training.vocabulary import MAX_PARAGRAPHS, train_vocabulary
 
 _PARAGRAPHS_PER_PIECE = 5  # some 500 words; more make a small vocabulary slower, not better
 

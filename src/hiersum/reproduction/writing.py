@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hiersum.commands.model_folder import tokenizer_of
-from hiersum.commands.partial_results import PartialResults
 from hiersum.config import Config
 from hiersum.data.bucketing import bucket
 from hiersum.data.columns import Rows
 from hiersum.data.corpora import read_corpus
+from hiersum.data.model_folder import tokenizer_of
+from hiersum.data.partial_results import PartialResults
 from hiersum.data.preparing import empty_clones
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import PreparedSet

@@ -16,14 +16,14 @@ import pytest
 from support import EXAMPLES, small_vocabulary
 
 from hiersum import Cluster, Config, Document, Summarizer, load_config
-from hiersum.writing.neural import NeuralModel
-from hiersum.commands import batch
-from hiersum.commands.batch import summarize_to_file
+from hiersum.cli import summarize_corpus as batch
+from hiersum.cli.summarize_corpus import summarize_to_file
 from hiersum.config import ModelConfig
 from hiersum.data.corpora import write_clusters
 from hiersum.errors import DataError, InputError
 from hiersum.model.checkpoint import save_pretrained
 from hiersum.model.network import build_network
+from hiersum.writing.neural import NeuralModel
 
 Write = Callable[..., Path]
 CONFIG = load_config(None, ["decoding.beam_size=2", "decoding.max_length=12"])

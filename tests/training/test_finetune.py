@@ -10,13 +10,13 @@ from networks import TINY
 from support import bridge_texts, small_vocabulary
 
 from hiersum import Summarizer
-from hiersum.commands.finetune import finetune, split
 from hiersum.config import ModelConfig, load_config
 from hiersum.data.corpora import write_clusters
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import CheckpointError, DataError, InputError
 from hiersum.model.checkpoint import save_pretrained
 from hiersum.model.network import build_network
+from hiersum.training.finetune import finetune, split
 from hiersum.training.metrics import read_metrics
 from hiersum.types import Cluster, Document
 

@@ -1,4 +1,4 @@
-"""What a file is by its content, so that work goes on only with what it was begun with."""
+"""Checksums of corpora and models: a resumed run must have the inputs it was started with."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def identify_corpus(path: Path) -> dict[str, Any]:
 
 
 def identify_model(folder: Path) -> str:
-    """Return the checksum of what decides what a model folder writes."""
+    """Return the checksum of a model's config, weights and tokenizer."""
     return checksum(sorted(path for name in _MODEL_FILES for path in folder.glob(name)))
 
 
 def checksum(paths: Iterable[Path]) -> str:
-    """Return one checksum for the names and contents of files."""
+    """Return one checksum of the names and contents of files."""
     digest = hashlib.sha256()
     for path in paths:
         with open_binary(path) as file:

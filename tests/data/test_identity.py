@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hiersum.commands.identity import checksum, identify_corpus
+from hiersum.data.identity import checksum, identify_corpus
 
 
 def test_the_same_content_is_the_same_corpus(tmp_path: Path) -> None:

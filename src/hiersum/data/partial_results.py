@@ -1,8 +1,8 @@
-"""Results kept beside their future file while a run lasts, so that a killed run goes on.
+"""Results of an unfinished run, so that a killed run can be resumed.
 
-`OUT.partial` holds JSON Lines: first the plan, which says what is made from what; then, for each cluster
-as soon as it is done, its number and its result or what was wrong with it. A line that a kill cut off is
-dropped. The finished file is written in the clusters' order and takes its name when it is whole.
+`OUT.partial` holds JSON Lines: first the plan (the run's inputs and settings), then for each finished
+cluster its number and its result or error. A line cut off by a kill is dropped. At the end the results
+are written to `OUT` in the clusters' order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ROWS_AT_A_TIME = 256
 
 
 class PartialResults:
-    """The results so far of a run."""
+    """The results of a run so far."""
 
     def __init__(self, target: Path, file: IO[bytes], plan: Mapping[str, Any]) -> None:
         self._target = target
@@ -33,15 +33,15 @@ class PartialResults:
     @classmethod
     @contextmanager
     def open(cls, target: Path, plan: Mapping[str, Any]) -> Iterator[PartialResults]:
-        """Begin the results of a run, or go on with those of one that was interrupted.
+        """Start a run's results, or resume those of an interrupted one.
 
         Args:
-            target: where the finished file goes.
-            plan: what is made from what, as JSON.
+            target: the file for the finished results.
+            plan: the run's inputs and settings, as JSON.
 
         Raises:
-            InputError: the place cannot be written to, another run is at work on it, or the results so
-                far were made with another plan.
+            InputError: the file cannot be written, another run is writing it, or the results so far
+                belong to another plan.
         """
         path = cls.path_of(target)
         try:
@@ -59,7 +59,7 @@ class PartialResults:
 
     @staticmethod
     def path_of(target: Path) -> Path:
-        """Return where the results of a target are kept while its run lasts."""
+        """Return the file that holds the results of an unfinished run."""
         return target.with_name(f"{target.name}.partial")
 
     def __contains__(self, number: int) -> bool:
@@ -73,12 +73,12 @@ class PartialResults:
         self._places[number] = self._append({"number": number, "result": result})
 
     def add_error(self, number: int, message: str) -> None:
-        """Keep what was wrong with a cluster."""
+        """Keep the error of a cluster."""
         self._append({"number": number, "error": message})
         self.errors[number] = message
 
     def finish(self) -> int:
-        """Write the target, remove the partial file, and return how many results there are."""
+        """Write the target, remove the partial file, and return the number of results."""
         if self._places:
             if kind_of(self._target) == ".parquet":
                 self._write_parquet()
@@ -151,7 +151,7 @@ def _line(record: Mapping[str, Any]) -> bytes:
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
-    """Return the record of a whole line, None for one that was cut off."""
+    """Return the record of a line, None if the line was cut off."""
     if not line.endswith(b"\n"):
         return None
     try:
@@ -162,7 +162,7 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def _schema() -> Any:
-    """The result line as Parquet columns, the same whatever the first rows hold."""
+    """Return the columns of a result; inferring them would depend on the first rows."""
     import pyarrow as pa
 
     text, whole, real = pa.string(), pa.int64(), pa.float64()

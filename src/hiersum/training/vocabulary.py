@@ -1,4 +1,4 @@
-"""A vocabulary from clusters, shared by sources and targets."""
+"""Train a SentencePiece vocabulary on clusters, shared by sources and targets."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from hiersum.commands.counting import counted, report_count
 from hiersum.config import DataConfig
 from hiersum.data.corpora import read_corpus
+from hiersum.data.corpus_reader import counted, report_count
 from hiersum.data.files import write_atomically
 from hiersum.data.records import BadRecords
 from hiersum.errors import InputError
@@ -19,9 +19,8 @@ from hiersum.progress import waiting
 from hiersum.text.paragraphs import split_document
 from hiersum.text.tokenizer import train_tokenizer
 
-MAX_PARAGRAPHS = (
-    150_000  # SentencePiece takes some 20 bytes of memory for each letter it learns from
-)
+# SentencePiece needs about 20 bytes of memory for each letter it learns from.
+MAX_PARAGRAPHS = 150_000
 MAX_TARGETS = 50_000
 TOKENIZER_FILE = "tokenizer.model"
 _INTERRUPTIONS = (signal.SIGINT, signal.SIGTERM)
@@ -29,7 +28,7 @@ _WEIGHTS = ("model.safetensors", "ranker.safetensors")
 
 
 class Sample:
-    """A fair sample of texts of unknown number: each has the same chance to be in it at the end."""
+    """A uniform sample of a stream of texts (reservoir sampling)."""
 
     def __init__(self, size: int, generator: random.Random) -> None:
         self.size = size
@@ -38,7 +37,7 @@ class Sample:
         self._num_seen = 0
 
     def add(self, texts: Iterable[str]) -> None:
-        """Offer texts; each takes a free place, or with falling probability that of another."""
+        """Offer texts; each takes a free place, or replaces another with falling probability."""
         for text in texts:
             self._num_seen += 1
             if len(self.texts) < self.size:
@@ -59,14 +58,13 @@ def train_vocabulary(
 ) -> Path:
     """Train a SentencePiece model on the sources, titles and targets of clusters.
 
-    A fair sample of them, of at most so many paragraphs and titles and targets, is enough, so that
-    time and memory do not grow with the corpus.
+    It learns from a uniform sample, so that time and memory do not grow with the corpus.
 
     Returns:
         The model's file, `folder/tokenizer.model`.
 
     Raises:
-        InputError: the folder cannot be written to, or holds weights that count on their pieces.
+        InputError: the folder cannot be written to, or its weights depend on another vocabulary.
         DataError: there are no clusters, or one cannot be used.
         ConfigError: the texts are too few for that many pieces.
     """
@@ -82,7 +80,7 @@ def train_vocabulary(
 
 @contextmanager
 def interruptible() -> Iterator[None]:
-    """Let Ctrl-C and the like end the program at once; Python's own way waits for SentencePiece."""
+    """Let Ctrl-C and SIGTERM end the program at once; Python's handlers wait for SentencePiece."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -98,7 +96,7 @@ def _check_folder(folder: Path) -> None:
     for name in _WEIGHTS:
         if (folder / name).exists():
             raise InputError(
-                f"{folder}: its {name} counts on the vocabulary it has; give another folder"
+                f"{folder}: its {name} depends on the vocabulary there; give another folder"
             )
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -116,7 +114,7 @@ def _sample(
     kind: str,
     skip_bad: bool,
 ) -> list[str]:
-    """Titles count as targets: both are what a model writes or is asked for."""
+    """Return paragraphs, and titles and targets: both are short and in the style of a summary."""
     max_words = DataConfig().max_paragraph_words
     paragraphs = Sample(max_paragraphs, generator)
     targets = Sample(min(MAX_TARGETS, max_paragraphs), generator)

@@ -14,10 +14,10 @@ import pytest
 from made_up import made_up_articles, write_lines
 from support import EXAMPLES
 
-from hiersum.commands import tokenizer as command
-from hiersum.commands.tokenizer import Sample, interruptible, train_vocabulary
 from hiersum.errors import ConfigError, DataError, InputError
 from hiersum.text.tokenizer import Tokenizer
+from hiersum.training import vocabulary as command
+from hiersum.training.vocabulary import Sample, interruptible, train_vocabulary
 
 Write = Callable[..., Path]
 CLUSTERS = EXAMPLES / "clusters.jsonl"
@@ -71,7 +71,7 @@ def test_the_same_seed_gives_the_same_model(
 def test_training_ends_at_once_when_asked_to() -> None:
     """SentencePiece gives Python no turn, so that a handler in Python would wait for it."""
     program = (
-        "import ctypes; from hiersum.commands.tokenizer import interruptible\n"
+        "import ctypes; from hiersum.training.vocabulary import interruptible\n"
         "with interruptible():\n"
         "    print('here', flush=True)\n"
         "    ctypes.PyDLL(None).pause()  # holds the interpreter as SentencePiece does\n"
@@ -126,5 +126,5 @@ def test_places_that_cannot_hold_a_vocabulary_are_refused_before_any_work(
 @pytest.mark.parametrize("name", ["model.safetensors", "ranker.safetensors"])
 def test_weights_keep_the_vocabulary_they_count_on(write: Write, tmp_path: Path, name: str) -> None:
     write(f"m/{name}", "weights")
-    with pytest.raises(InputError, match=f"its {name} counts on the vocabulary it has; give anoth"):
+    with pytest.raises(InputError, match=f"its {name} depends on the vocabulary there; give anoth"):
         train_vocabulary([CLUSTERS], tmp_path / "m", size=100)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hiersum.commands.targets import clusters_with_targets, count_all
 from hiersum.config import DataConfig
 from hiersum.data.corpora import write_clusters
+from hiersum.data.corpus_reader import clusters_with_targets, count_all
 from hiersum.errors import DataError
 from hiersum.types import Cluster, Document
 

@@ -11,7 +11,6 @@ from support import small_vocabulary
 from typer.testing import CliRunner
 
 from hiersum.cli import app
-from hiersum.commands.rank_eval import evaluate_ranker
 from hiersum.config import Config
 from hiersum.data.corpora import write_clusters
 from hiersum.errors import CheckpointError, DataError
@@ -19,6 +18,7 @@ from hiersum.evaluation.ranking import recalls_at
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.ranking.ranker import best_first
 from hiersum.text.tokenizer import Tokenizer
+from hiersum.training.ranker_corpora import evaluate_ranker
 from hiersum.types import Cluster, Document, Paragraph
 
 torch.set_num_threads(1)
@@ -82,7 +82,7 @@ def test_the_table_names_the_papers_numbers_as_measured_elsewhere(
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output
     assert "24.86  39.38" in result.stdout
-    assert "on WikiSum, so not to be compared" in result.stdout
+    assert "on WikiSum; not comparable" in result.stdout
     assert "none" in result.stdout, "no cluster is large enough for 40 paragraphs"
     record = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
     assert record == evaluate_ranker([corpus], Config(), model=model)

@@ -1,6 +1,4 @@
-"""Fine-tuning in one go: one's own clusters are split, prepared and learned from, with settings that
-suit the model and the machine.
-"""
+"""Fine-tune a model on your own clusters: split, prepare, train, with settings that fit the model."""
 
 from __future__ import annotations
 
@@ -11,21 +9,22 @@ from dataclasses import replace
 from pathlib import Path
 
 from hiersum.bundled import recommended_settings
-from hiersum.commands.counting import counted, report_count
-from hiersum.commands.prepare import prepare_clusters
 from hiersum.config import Config, config_to_toml, load_config, read_toml
 from hiersum.data.corpora import read_corpus, write_clusters
+from hiersum.data.corpus_reader import counted, report_count
 from hiersum.data.files import write_atomically
+from hiersum.data.prepare_set import prepare_clusters
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import DataError, InputError
 from hiersum.model.checkpoint import fetch, read_config
+from hiersum.training.trainer import train
 from hiersum.types import Cluster
 
 _VALID_SHARE = 0.1
 _MAX_VALID = 200
-_PADDING = 1.2  # what a bucketed batch holds besides real tokens, about
-# Highest rates that move pretrained weights without breaking them.
+_PADDING = 1.2  # tokens in a bucketed batch, padding included, per real token
+# The highest learning rates that do not destroy pretrained weights.
 _RATES = {"t5": 3e-4, "paper": 1e-4, "hiersumm": 1e-4}
 
 
@@ -40,23 +39,21 @@ def finetune(
     skip_bad: bool = False,
     workers: int = 1,
 ) -> Path:
-    """Train a model further on clusters with summaries; return the new model folder.
+    """Fine-tune a model on clusters with summaries; return the new model folder.
 
     Args:
-        corpus: the clusters; some of them are set apart for validation.
-        out: the run folder; the same one resumes.
+        corpus: the clusters; a tenth of them is held out for validation.
+        out: the run folder; an existing run is resumed.
         model: a model folder, or `owner/name` on the hub.
-        epochs: how often each cluster is learned from.
-        overrides: settings as `section.key=value`, in place of those chosen here.
+        epochs: passes over the clusters.
+        overrides: settings as `section.key=value`; they win over those chosen here.
         kind: the kind of the corpus.
         skip_bad: count and skip clusters that cannot be used.
-        workers: processes that prepare.
+        workers: processes that prepare the examples.
 
     Raises:
         HiersumError: the clusters or the model cannot be used.
     """
-    from hiersum.training.trainer import train
-
     if not epochs > 0:
         raise InputError(f"--epochs must be more than 0, got {epochs}")
     folder = fetch(model)
@@ -80,18 +77,18 @@ def finetune(
     chosen = load_config(None, suited, recommended=recommended)
     trained = train(replace(chosen, model=config.model), out)
     if recommended is not None:
-        _hand_on(recommended, chosen, trained)
+        _write_recommended(recommended, chosen, trained)
     return trained
 
 
-def _hand_on(recommended: Path, config: Config, trained: Path) -> None:
-    """Write what a model recommends as it was used here."""
+def _write_recommended(recommended: Path, config: Config, trained: Path) -> None:
+    """Write the settings that the old model recommended, with the values used here."""
     with write_atomically(trained / recommended.name) as file:
         file.write(config_to_toml(config, only=read_toml(recommended)).encode())
 
 
 def split(clusters: Iterable[Cluster], corpus: Path) -> tuple[list[Cluster], list[Cluster]]:
-    """Set a tenth of the clusters apart, at most 200; which ones, only their content decides.
+    """Hold out a tenth of the clusters, at most 200, chosen by a hash of their content.
 
     Raises:
         DataError: a cluster has no summary, or there are fewer than two clusters.
@@ -117,7 +114,7 @@ def split(clusters: Iterable[Cluster], corpus: Path) -> tuple[list[Cluster], lis
 def settings(
     config: Config, folder: Path, sets: dict[str, PreparedSet], epochs: float
 ) -> list[str]:
-    """Return settings for this model, this many examples and this machine, as overrides."""
+    """Return training settings that fit this model and this many examples, as overrides."""
     totals = sets["train"].manifest.totals
     num_tokens = _PADDING * (totals["source_tokens"] + totals["target_tokens"])
     batch_tokens = 8_000

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hiersum.commands.evaluate import compare_files, evaluate_files
 from hiersum.config import EvaluationConfig
 from hiersum.errors import InputError
+from hiersum.evaluation.from_files import compare_files, evaluate_files
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hiersum import Document, Summary
-from hiersum.commands.partial_results import PartialResults
+from hiersum.data.partial_results import PartialResults
 from hiersum.errors import InputError
 from hiersum.types import Source, SummarySentence, Unread
 

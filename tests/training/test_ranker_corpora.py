@@ -8,9 +8,9 @@ import pytest
 from made_up import made_up_articles, write_lines
 from support import small_vocabulary
 
-from hiersum.commands.train_ranker import Corpora
 from hiersum.config import Config
 from hiersum.errors import CheckpointError, DataError
+from hiersum.training.ranker_corpora import Corpora
 
 
 @pytest.fixture

@@ -18,12 +18,11 @@ from made_up import made_up_articles, write_lines
 from networks import TINY
 from support import small_vocabulary
 
-from hiersum.commands import prepare
-from hiersum.commands.prepare import describe, prepare_clusters
 from hiersum.config import Config, ModelConfig, load_config
-from hiersum.data import preparing
+from hiersum.data import prepare_set, preparing
 from hiersum.data.corpora import read_corpus
 from hiersum.data.files import alone_in
+from hiersum.data.prepare_set import describe, prepare_clusters
 from hiersum.data.preparing import SHARD_CLUSTERS
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import CheckpointError, DataError, InputError
@@ -159,7 +158,7 @@ def test_a_run_that_stopped_goes_on_and_does_nothing_twice(
             raise StoppedError
         return preparing.prepare_part(part, recipe=recipe)
 
-    monkeypatch.setattr(prepare, "prepare_part", work)
+    monkeypatch.setattr(prepare_set, "prepare_part", work)
     for _ in range(2):
         with pytest.raises(StoppedError):
             prepare_clusters([clusters], out, Config(), model=model)

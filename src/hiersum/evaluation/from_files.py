@@ -1,4 +1,4 @@
-"""Files of summaries in, scores and comparisons out."""
+"""Score and compare files of summaries."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def evaluate_files(
     Args:
         predictions: a file for each system.
         references: what they are scored against.
-        config: which ROUGE, and how intervals are drawn.
-        sources: the clusters that all was written from, for measures that need them.
+        config: the kind of ROUGE and of intervals.
+        sources: the summarised clusters, for measures that need them.
         kind: the kind of the sources.
-        common: leave out what not all files have, instead of refusing.
+        common: score only what all files have, instead of raising an error.
     """
     joined = join(
         read_texts(references),
@@ -50,7 +50,7 @@ def compare_files(
     common: bool = False,
     num_examples: int = 3,
 ) -> Comparison:
-    """Score two files of summaries and say which is better; see `evaluate_files`."""
+    """Score two files of summaries and test which is better; see `evaluate_files`."""
     if predictions[0] == predictions[1]:
         raise InputError(f"{predictions[0]} is compared with itself; give two files of summaries")
     report = evaluate_files(
@@ -60,7 +60,7 @@ def compare_files(
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """Return what to call systems: the names of their files, as much of the path as tells them apart."""
+    """Name systems after their files, with as many folders as it takes to tell them apart."""
     depth = 1
     names = [path.name for path in paths]
     while len(set(names)) < len(names) and depth < max(len(path.parts) for path in paths):

@@ -1,7 +1,7 @@
-"""Clusters in, a prepared set out: in parallel, and resumable at any moment.
+"""Prepare clusters as a set of training examples, in parallel and resumable.
 
-The manifest is written first, and again after every shard; it names the shards that are whole. A run
-that was killed continues with the others, and gives what it would have given.
+The manifest is written first and again after every shard; it names the complete shards. A killed run
+continues with the missing ones and gives the same set.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-from hiersum.commands.counting import report_count
-from hiersum.commands.identity import identify_corpus
-from hiersum.commands.model_folder import tokenizer_of, with_network_of
 from hiersum.config import Config, config_to_dict
 from hiersum.data.corpora import count_records, read_corpus
+from hiersum.data.corpus_reader import report_count
 from hiersum.data.files import alone_in, write_atomically
+from hiersum.data.identity import identify_corpus
+from hiersum.data.model_folder import tokenizer_of, with_network_of
 from hiersum.data.preparing import SHARD_CLUSTERS, Part, Recipe, prepare_part
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import (
@@ -50,16 +50,16 @@ def prepare_clusters(
     workers: int = 1,
     engine: Engine | None = None,
 ) -> PreparedSet:
-    """Prepare clusters into a folder, or go on where a run was interrupted.
+    """Prepare clusters into a folder, or resume an interrupted run.
 
     Args:
         corpora: the clusters.
-        out: the folder; made if need be.
-        config: limits, graphs and the kind of network; the network's own config goes before it.
-        model: the folder with the tokenizer, and perhaps a ranker, and a network to train further.
+        out: the folder; created if necessary.
+        config: limits, graphs and the kind of network; the config of a network in `model` wins.
+        model: the folder with the tokenizer, and optionally a ranker and a network to train further.
         kind: the kind of the corpora.
         skip_bad: count and skip clusters that cannot be used.
-        workers: how many processes work, where no engine is given.
+        workers: number of processes if no engine is given.
         engine: where the work is done.
 
     Raises:
@@ -99,7 +99,7 @@ def prepare_clusters(
 
 
 def describe(prepared: PreparedSet) -> dict[str, Any]:
-    """Say what a prepared set holds, for people."""
+    """Return what `hiersum prepare` prints about a prepared set."""
     totals = prepared.manifest.totals
     num_examples, num_paragraphs = max(totals["examples"], 1), max(totals["paragraphs"], 1)
     return {
@@ -124,9 +124,9 @@ def _ranked_by(manifest: Manifest) -> str:
 
 
 def _manifest(corpora: Sequence[Path], model: Path, config: Config) -> Manifest:
-    """Say what is to be prepared from what; no shard is there yet."""
+    """Return the manifest of a set with no shards yet."""
     tokenizer = tokenizer_of(model, config)
-    # Refused before any work is done; each cluster has a target of its own later.
+    # Fail here if the ranker cannot be loaded; later every cluster brings its own target.
     ranker = choose_ranker(config.ranker.kind, model, tokenizer, target="")
     values = config_to_dict(config)
     names = ("architecture", "profile", "graph_head")
@@ -151,18 +151,18 @@ def _make_folder(out: Path) -> None:
 
 
 def _claim(out: Path, wanted: Manifest) -> list[Shard] | None:
-    """Write the manifest, or find one that says the same.
+    """Write the manifest, or check the one that is there.
 
     Returns:
-        The shards that are whole; None if nothing is left to do.
+        The complete shards; None if nothing is left to do.
     """
-    left_half = set(out.glob(".*.partial"))  # by runs that were killed
+    left_half = set(out.glob(".*.partial"))  # from killed runs
     if not (out / MANIFEST).exists() and not left_half.issuperset(out.iterdir()):
         raise InputError(f"{out}: is not empty; give a new folder for the prepared set")
     for path in left_half:
         path.unlink()
     found = Manifest.read(out) if (out / MANIFEST).exists() else wanted
-    if not found.shards:  # nothing would be lost, whatever it was
+    if not found.shards:  # nothing to lose
         wanted.write(out)
         return []
     _check_same(out, found, wanted)
@@ -203,9 +203,9 @@ def _flat(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _copy_tools(model: Path, out: Path, *, ranker: str | None) -> None:
-    """Copy what the ids were written with, and what will choose paragraphs for the network."""
+    """Copy the tokenizer and the ranker: the trained network will need them."""
     files: tuple[str, ...] = RANKER_FILES if ranker is not None else ()
-    if ranker == "oracle":  # it knows targets; who will use the network does not
+    if ranker == "oracle":  # it sees the targets, so a user of the network needs another
         files = tuple(name for name in RANKER_FILES if (model / name).is_file())
     for name in (TOKENIZER, *files):
         with write_atomically(out / name) as file:
@@ -233,7 +233,7 @@ def _parts(clusters: Iterator[tuple[str, Cluster]], finished: set[str]) -> Itera
 
 
 def _remaining(corpora: Sequence[Path], shards: Sequence[Shard]) -> int | None:
-    """Return how many shards are still to be made, if that is cheap to tell."""
+    """Return how many shards are missing; None if counting is slow."""
     counts = [count_records(path) for path in corpora]
     if None in counts:
         return None

@@ -1,0 +1,74 @@
+"""What a model folder holds, checked without importing torch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from hiersum.config import Config
+from hiersum.errors import CheckpointError
+
+if TYPE_CHECKING:
+    from hiersum.text.tokenizer import Tokenizer
+
+_CONFIG = "config.json"
+_TOKENIZER = "tokenizer.model"
+
+
+def check_model_name(model: Path | str) -> None:
+    """Refuse a model that is neither a folder nor could be `owner/name` on the hub.
+
+    Raises:
+        CheckpointError: it is a path, and there is no such folder.
+    """
+    name = str(model)
+    is_hub_name = name.count("/") == 1 and not name.startswith(("/", ".", "~"))
+    if not is_hub_name and not Path(model).is_dir():
+        raise CheckpointError(f"{name}: no such folder; give a model folder or a hub's owner/name")
+
+
+def check_model(model: Path | str) -> None:
+    """Refuse what `check_model_name` refuses, and a folder without a network.
+
+    Raises:
+        CheckpointError: there is no such folder, or it has no config.
+    """
+    check_model_name(model)
+    if Path(model).is_dir() and not (Path(model) / _CONFIG).exists():
+        raise CheckpointError(f"{model}: not a model folder, it has no {_CONFIG}")
+
+
+def tokenizer_file(model: Path) -> Path:
+    """Return the path of a model folder's tokenizer.
+
+    Raises:
+        CheckpointError: the folder has none.
+    """
+    path = model / _TOKENIZER
+    if not path.is_file():
+        raise CheckpointError(
+            f"{model}: has no {_TOKENIZER}; make one with: "
+            f"hiersum tokenizer train CLUSTERS --out {model}"
+        )
+    return path
+
+
+def tokenizer_of(model: Path, config: Config) -> Tokenizer:
+    """Load the tokenizer of a model folder.
+
+    Raises:
+        CheckpointError: the folder has none, or it does not fit `model.profile`.
+    """
+    from hiersum.text.tokenizer import Tokenizer
+
+    return Tokenizer.load(tokenizer_file(model), config.model.profile)
+
+
+def with_network_of(model: Path, config: Config) -> Config:
+    """Return the settings with [model] as the folder's network has it, if there is a network."""
+    if not (model / _CONFIG).is_file():
+        return config
+    from hiersum.model.checkpoint import read_config
+
+    return replace(config, model=read_config(model))

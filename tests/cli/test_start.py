@@ -1,0 +1,127 @@
+"""Commands start fast: mistakes are found before anything slow is imported, and help is complete."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hiersum.bundled import FOLDER
+from hiersum.cli import app
+
+HEAVY = ("torch", "scipy", "pyarrow", "sentencepiece", "trafilatura")
+RUN = (
+    "import sys\n"
+    "from hiersum.cli import main\n"
+    "try:\n    main()\n"
+    f"finally:\n    print(*[name for name in {HEAVY} if name in sys.modules], file=sys.stderr)"
+)
+WRONG = [
+    "summarize",
+    "summarize no.txt",
+    "summarize no.jsonl",
+    "summarize c.jsonl --corpus x",
+    "summarize c.jsonl --model no/such/model",
+    "summarize c.jsonl --model .",
+    "summarize c.jsonl --config no.toml",
+    "summarize c.jsonl --set data.langage=en",
+    "summarize c.jsonl --system gpt",
+    "summarize c.jsonl --max-words 0",
+    "summarize c.jsonl --report no/r.html",
+    "summarize --input no.jsonl",
+    "summarize --input c.jsonl --output no/r.jsonl",
+    "summarize --input c.jsonl --output r.jsonl --engine x",
+    "serve --model no/such/model",
+    "serve --set serving.max_queue=x",
+    "info no.jsonl",
+    "evaluate no.jsonl c.jsonl",
+    "evaluate c.jsonl c.jsonl --sources no.jsonl",
+    "compare c.jsonl c.jsonl no.jsonl",
+    "reproduce no.toml --out o",
+    "prepare no.jsonl --model MODEL --out o",
+    "prepare c.jsonl --model no --out o",
+    "prepare c.jsonl --model MODEL --out o --set data.langage=en",
+    "train no.toml --out o",
+    "train t.toml --out o",
+    "train t.toml --out o --set training.stepps=5",
+    "plot no",
+    "finetune no.jsonl --model MODEL --out o",
+    "finetune c.jsonl --model no/such/model --out o",
+    "finetune c.jsonl --model MODEL --out o --epochs 0",
+    "finetune c.jsonl --model MODEL --out o --set training.stepps=5",
+    "train-ranker no.jsonl --model MODEL",
+    "train-ranker c.jsonl --model no",
+    "train-ranker c.jsonl --model MODEL --valid no.jsonl",
+    "rank-eval no.jsonl --model MODEL",
+    "rank-eval c.jsonl --model no",
+    "convert released no.pt --out o",
+    "convert t5 no/such/folder --out o",
+    "convert t5 MODEL --out o --prune-to no.jsonl",
+    "tokenizer train no.jsonl --out o",
+    "humaneval questions --gold no.jsonl --out o",
+    "humaneval make --gold c.jsonl --system a=no.jsonl --out o",
+    "humaneval score no",
+]
+
+
+def run(arguments: list[str], folder: Path) -> tuple[subprocess.CompletedProcess[str], float]:
+    """Return the finished process and its processor seconds."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    completed = subprocess.run(
+        [sys.executable, "-c", RUN, *arguments],
+        cwd=folder,
+        env={name: value for name, value in os.environ.items() if name != "HIERSUM_MODEL"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return completed, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "c.jsonl").write_text(json.dumps({"documents": ["One text."], "summary": "One."}))
+    (tmp_path / "t.toml").write_text('[training]\ndata = "no"\n')
+    return tmp_path
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_mistake_is_found_before_heavy_imports(line: str, folder: Path) -> None:
+    before = sorted(folder.rglob("*"))
+    completed, _ = run(line.replace("MODEL", str(FOLDER)).split(), folder)
+    message, loaded = completed.stderr.splitlines()
+    assert completed.returncode == 2
+    assert message.startswith("error: ")
+    assert loaded == ""
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("line", "seconds"), [("--version", 0.3), ("--help", 0.3), ("summarize no.txt", 0.6)]
+)
+def test_start_takes_little_processor_time(line: str, seconds: float, folder: Path) -> None:
+    assert min(run(line.split(), folder)[1] for _ in range(3)) <= seconds
+
+
+def commands(path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+    """Return the command lines of the program and all its commands and groups."""
+    shown = CliRunner().invoke(app, [*path, "--help"]).stdout
+    _, _, listed = shown.partition("Commands:\n")
+    names = [
+        line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2] != " "
+    ]
+    return [path, *(found for name in names for found in commands((*path, name)))]
+
+
+@pytest.mark.parametrize("path", commands(), ids=lambda path: " ".join(path) or "hiersum")
+def test_help_is_never_cut_off(path: tuple[str, ...]) -> None:
+    shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "60"}).stdout
+    assert "Usage: " in shown
+    assert not [line for line in shown.splitlines() if line.endswith("...") and "Usage" not in line]

@@ -30,14 +30,14 @@ from torch.profiler import ProfilerActivity, profile
 
 from hiersum.config import ModelConfig, SearchConfig
 from hiersum.conversion.t5 import convert_t5
-from hiersum.writing.beam import beam_search
-from hiersum.writing.preparation import prepare
 from hiersum.model.batch import Batch
 from hiersum.model.checkpoint import from_pretrained
 from hiersum.model.decoder import Memory
 from hiersum.model.int8 import Int8Linear
 from hiersum.model.network import EncoderDecoder, build_network
 from hiersum.model.spans import Spans
+from hiersum.writing.beam import beam_search
+from hiersum.writing.preparation import prepare
 
 NUM_SOURCE, NUM_NEW, BEAM_SIZE = 1_024, 128, 5
 T5_SHAPE = {

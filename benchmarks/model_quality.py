@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from hiersum.data.extracted import extract_target
 from measure import write_results
 
 from hiersum import Cluster, Summarizer, Summary, load_config
@@ -30,7 +31,6 @@ from hiersum.bundled import recommended_settings
 from hiersum.config import Config, EvaluationConfig
 from hiersum.data.corpora import read_corpus
 from hiersum.data.example import build_example
-from hiersum.data.extracted import extract_target
 from hiersum.data.preparing import empty_clones
 from hiersum.evaluation.measures import repetition
 from hiersum.evaluation.rouge import PRESETS, score_pairs, signature

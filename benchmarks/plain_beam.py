@@ -11,11 +11,11 @@ import torch
 from torch import Tensor
 
 from hiersum.config import SearchConfig
-from hiersum.writing.beam import length_penalty
 from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.decoder import Memory
 from hiersum.model.layers import sinusoid
 from hiersum.model.network import EncoderDecoder
+from hiersum.writing.beam import length_penalty
 
 
 class PlainState:

@@ -14,6 +14,7 @@ import shutil
 from pathlib import Path
 
 from hiersum.choosing.chooser import CHOOSER
+
 from hiersum.model.checkpoint import CARD, TOKENIZER, from_pretrained, save_pretrained
 from hiersum.ranking.neural import NeuralRanker
 from hiersum.ranking.ranker import RANKER_FILES

@@ -20,7 +20,13 @@ from hiersum.types import (
 def test_a_result_line_has_the_pinned_fields() -> None:
     summary = Summary(
         sentences=(
-            SummarySentence("One.", (Source(0, 3, 0.91),), (UnsupportedSpan("One", 0, 3, "name"),)),
+            SummarySentence(
+                "One.",
+                (Source(0, 3, 0.91),),
+                (UnsupportedSpan("One", 0, 3, "name"),),
+                support=0.87512,
+                is_quoted=True,
+            ),
             SummarySentence("Two."),
         ),
         documents=(Document("text", "a.txt"),),
@@ -39,11 +45,22 @@ def test_a_result_line_has_the_pinned_fields() -> None:
         "sentences": [
             {
                 "text": "One.",
-                "sources": [{"document": 0, "paragraph": 3, "score": 0.91}],
+                "sources": [{"document": 0, "paragraph": 3, "score": 0.91, "quote": ""}],
                 "unsupported": [{"text": "One", "start": 0, "end": 3, "kind": "name"}],
                 "conflicts": [],
+                "support": 0.875,
+                "quoted": True,
+                "reason": "",
             },
-            {"text": "Two.", "sources": [], "unsupported": [], "conflicts": []},
+            {
+                "text": "Two.",
+                "sources": [],
+                "unsupported": [],
+                "conflicts": [],
+                "support": None,
+                "quoted": False,
+                "reason": "",
+            },
         ],
         "dropped": [],
         "documents": [{"name": "a.txt", "url": ""}],

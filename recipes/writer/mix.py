@@ -1,10 +1,12 @@
-"""Mix training clusters for the writer: conservative targets first, then the written ones nearest their sources.
+"""Mix training clusters for the writer: conservative targets, then written ones near their sources.
 
     python recipes/writer/mix.py WRITTEN.parquet OUT.jsonl --targets 'targets/*.jsonl' --limit 1500
 
-WRITTEN is a corpus of kind `written`. Targets are lines {"id", "sentences": [{"text", "sources": ["paragraph.sentence"]}]}
-for clusters of that corpus; they take the place of the corpus's own summaries. Of the other clusters, the `--limit` nearest
-ones are kept: a small decoder can be truthful only where the words of a summary stand in its sources.
+WRITTEN is a corpus of kind `written`. Targets are lines
+{"id", "sentences": [{"text", "sources": ["paragraph.sentence"]}]} for clusters of that corpus; they take
+the place of the corpus's own summaries. Of the other clusters, the `--limit` nearest ones are kept: a
+small decoder can be truthful only where the words of a summary stand in its sources. `--also` adds
+clusters of another corpus as they are.
 """
 
 from __future__ import annotations
@@ -17,13 +19,14 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from hiersum.data.corpora import _written_cluster, write_clusters
+from hiersum.data.cited import written_cluster
+from hiersum.data.corpora import read_corpus, write_clusters
 from hiersum.text.words import content_stems
 from hiersum.types import Cluster
 
 
 def nearness(cluster: Cluster) -> float:
-    """Return the share of the summary's content words that stand in the paragraphs it cites, at its worst sentence."""
+    """Return the share of content words that stand in what is cited, of the worst sentence."""
     texts = [text for document in cluster.documents for text in document.paragraphs or ()]
     shares = []
     for sentence in cluster.cited:
@@ -39,6 +42,7 @@ def main() -> None:
     parser.add_argument("written", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--targets", default="")
+    parser.add_argument("--also", type=Path, action="append", default=[])
     parser.add_argument("--limit", type=int, default=1_500)
     arguments = parser.parse_args()
     rows = {row["id"]: row for row in pq.read_table(arguments.written).to_pylist()}
@@ -50,16 +54,23 @@ def main() -> None:
             if row is None or not target["sentences"]:
                 continue
             sentences = [
-                {"text": s["text"], "paragraphs": sorted({int(p.split(".")[0]) for p in s["sources"]})}
+                {
+                    "text": s["text"],
+                    "paragraphs": sorted({int(p.split(".")[0]) for p in s["sources"]}),
+                }
                 for s in target["sentences"]
             ]
-            clusters.append(_written_cluster(row | {"sentences": sentences}, path))
-    others = [_written_cluster(row, str(arguments.written)) for row in rows.values()]
+            clusters.append(written_cluster(row | {"sentences": sentences}, path))
+    others = [written_cluster(row, str(arguments.written)) for row in rows.values()]
     others.sort(key=nearness, reverse=True)
-    print(f"{len(clusters)} conservative, {len(others[: arguments.limit])} of {len(others)} written")
+    print(
+        f"{len(clusters)} conservative, {len(others[: arguments.limit])} of {len(others)} written"
+    )
     if others:
         print(f"nearness of the last one kept: {nearness(others[: arguments.limit][-1]):.2f}")
     clusters += others[: arguments.limit]
+    for path in arguments.also:
+        clusters += read_corpus(path)
     random.Random(1).shuffle(clusters)
     write_clusters(clusters, arguments.out)
 

@@ -6,6 +6,8 @@
     multi-news   NAME.src with a cluster per line, documents between |||||; targets in NAME.tgt
     wcep         JSON Lines with "articles" and "summary"
     written      Parquet with ranked "paragraphs" and the summary's "sentences", each with what it cites
+    annotated    a folder of JSON files, one cluster each: "documents" of "name" and "text", and
+                 "sentences" as [text, [[document name, paragraph], ...]]
     folders      a folder of folders of documents, each one cluster; summary.txt is its target
 
 A record that cannot be used is refused as `file:line`, or with `BadRecords(skip=True)` counted.
@@ -22,11 +24,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from itertools import groupby, zip_longest
+from itertools import zip_longest
 from pathlib import Path
 from typing import IO, Any
 
 from hiersum.config import DataConfig
+from hiersum.data.cited import annotated_cluster, written_cluster
 from hiersum.data.files import (
     open_binary,
     parquet_rows,
@@ -91,7 +94,9 @@ def read_corpus(
 def detect_corpus(path: Path) -> str:
     """Say of which kind a corpus is, by its name and its first record."""
     if os.path.isdir(path):
-        return "clusters" if _parts(path) else "folders"
+        if _parts(path):
+            return "clusters"
+        return "annotated" if any(path.glob("*.json")) else "folders"
     open_binary(path).close()  # a missing file is said to be missing, whatever its name
     suffix = kind_of(path)
     if suffix == ".src" or path.name.endswith((".src.txt", ".src.cleaned")):
@@ -201,31 +206,13 @@ def _wikilead_cluster(record: Any, where: str) -> Cluster:
 
 
 def _read_written(path: Path, bad: BadRecords) -> Iterator[Cluster]:
-    yield from _each(read_records(path, bad), _written_cluster, bad)
+    yield from _each(read_records(path, bad), written_cluster, bad)
 
 
-def _written_cluster(record: Any, where: str) -> Cluster:
-    """Gather the ranked paragraphs by document, and renumber what sentences cite."""
-    try:
-        paragraphs = [(int(p["document"]), str(p["text"])) for p in record["paragraphs"]]
-        sentences = [(str(s["text"]), [*map(int, s["paragraphs"])]) for s in record["sentences"]]
-    except (KeyError, TypeError, ValueError) as error:
-        raise DataError(
-            f'{where}: expected "paragraphs" of "document" and "text", and "sentences" of "text" '
-            f'and "paragraphs" ({type(error).__name__}: {error})'
-        ) from error
-    order = sorted(range(len(paragraphs)), key=lambda number: paragraphs[number][0])
-    new_number = {old: new for new, old in enumerate(order)}
-    documents = [
-        {"name": f"document-{number}", "paragraphs": [paragraphs[n][1] for n in group]}
-        for number, group in groupby(order, key=lambda n: paragraphs[n][0])
-    ]
-    summary = [
-        {"text": text, "paragraphs": sorted(new_number.get(n, len(order)) for n in cited)}
-        for text, cited in sentences
-    ]
-    line = {"title": record.get("title"), "documents": documents, "summary": summary}
-    return cluster_from_record({"id": record.get("id"), **line}, where)
+def _read_annotated(path: Path, bad: BadRecords) -> Iterator[Cluster]:
+    files = sorted(path.glob("*.json")) if os.path.isdir(path) else [path]
+    records = ((str(file), parse_json(read_whole(file), str(file))) for file in files)
+    yield from _each(records, annotated_cluster, bad)
 
 
 def _read_multi_news(path: Path, bad: BadRecords) -> Iterator[Cluster]:
@@ -312,6 +299,7 @@ CORPORA: dict[str, Callable[..., Iterator[Cluster]]] = {
     "clusters": _read_clusters,
     "wikilead": _read_wikilead,
     "written": _read_written,
+    "annotated": _read_annotated,
     "multi-news": _read_multi_news,
     "wcep": _read_wcep,
     "folders": _read_folders,

@@ -172,6 +172,7 @@ class ExtractiveWriter:
             for sentence in draft.sentences:
                 told(number, sentence)
             drafts.append(draft)
+        watch(Progress("sourcing", 0, len(readings)))
         return drafts
 
     def attention(self, reading: Reading) -> Attention:

@@ -13,8 +13,6 @@ import argparse
 import shutil
 from pathlib import Path
 
-from hiersum.choosing.chooser import CHOOSER
-
 from hiersum.model.checkpoint import CARD, TOKENIZER, from_pretrained, save_pretrained
 from hiersum.ranking.neural import NeuralRanker
 from hiersum.ranking.ranker import RANKER_FILES
@@ -37,7 +35,6 @@ def main() -> None:
         tokenizer=options.model / TOKENIZER,
         card=card.read_text() if card.exists() else None,
     )
-    (options.out / CHOOSER).unlink(missing_ok=True)  # it was made for other weights
     for name in RANKER_FILES:
         if options.ranker != options.out:
             shutil.copyfile(options.ranker / name, options.out / name)

@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from hiersum.presentation import number_sources, print_summary
+from hiersum.presentation import GrowingSummary, number_sources, print_summary
 from hiersum.types import (
     Conflict,
     Document,
@@ -121,3 +121,38 @@ def test_a_summary_of_which_nothing_is_left_says_so() -> None:
     assert shown(Summary((), DOCUMENTS, ()), terminal=False).splitlines() == [
         "The model wrote nothing about these documents; another --system may."
     ]
+
+
+def checked_summary() -> Summary:
+    sentences = (
+        SummarySentence("It opened.", (Source(0, 1, 0.9),), support=0.914),
+        SummarySentence("It is long.", (Source(1, 1, 1.0),), support=1.0, is_quoted=True),
+    )
+    return Summary(sentences=sentences, documents=DOCUMENTS[:2], paragraphs=())
+
+
+def test_quotation_stands_in_quotation_marks_and_says_so() -> None:
+    text = shown(checked_summary(), terminal=False)
+    assert "It opened. [1] \u201cIt is long.\u201d [2]" in text
+    assert "In quotation marks: a sentence of the source, word for word." in text
+
+
+def test_summary_says_how_well_its_sentences_are_supported() -> None:
+    assert "Checked: support of at least 91% for every sentence." in shown(
+        checked_summary(), terminal=False
+    )
+    assert "Checked" not in shown(make_summary(2), terminal=False)
+
+
+def test_growing_summary_shows_stages_and_sentences_only_on_a_terminal(monkeypatch) -> None:
+    for is_terminal in (True, False):
+        file = io.StringIO()
+        console = Console(file=file, force_terminal=is_terminal, width=80)
+        monkeypatch.setattr("hiersum.presentation.Console", lambda console=console, **_: console)
+        with GrowingSummary() as growing:
+            growing.say("Loading the model")
+            growing._live.refresh()
+            growing.tell(SummarySentence("It opened.", ()))
+            growing._live.refresh()
+        assert ("Loading the model" in file.getvalue()) == is_terminal
+        assert ("It opened." in file.getvalue()) == is_terminal

@@ -194,14 +194,7 @@ class Summarizer:
 
         def work() -> None:
             try:
-                cluster = Cluster(title, tuple(read))
-                request = self.request(**options)
-                outcomes = self._summarize_window(
-                    [(0, cluster)], request, lambda *_: None, lambda _, s: sentences.put(s)
-                )
-                for _, outcome in outcomes:
-                    if isinstance(outcome, Failure):
-                        raise outcome.error
+                self.summarize_cluster(Cluster(title, tuple(read)), told=sentences.put, **options)
                 sentences.put(None)
             except BaseException as error:  # it is raised where the sentences are wanted
                 sentences.put(error)
@@ -256,18 +249,24 @@ class Summarizer:
             )
 
     def summarize_cluster(
-        self, cluster: Cluster, unread: Sequence[Unread] = (), **options: Unpack[Options]
+        self,
+        cluster: Cluster,
+        unread: Sequence[Unread] = (),
+        told: Callable[[SummarySentence], None] | None = None,
+        **options: Unpack[Options],
     ) -> Summary:
         """Summarise one cluster; see `summarize`.
 
         Args:
             cluster: what to read.
             unread: what was already left out when the documents were read.
+            told: is handed each sentence as soon as it stands.
             options: see `summarize`.
         """
         request = self.request(**options)
+        tell = told or (lambda _: None)
         ((_, outcome),) = self._summarize_window(
-            [(0, cluster)], request, lambda *_: None, lambda *_: None
+            [(0, cluster)], request, lambda *_: None, lambda _, sentence: tell(sentence)
         )
         if isinstance(outcome, Failure):
             raise outcome.error

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from rich.console import Console
+from rich.live import Live
+from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
@@ -51,6 +53,42 @@ def print_summary(summary: Summary, console: Console, *, max_paragraph_words: in
         console.print(*([] if number else [Text()]), doubt, sep="\n", soft_wrap=soft_wrap)
 
 
+class GrowingSummary:
+    """Shows on a terminal what is being done and written; gone once it is finished."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True, highlight=False)
+        self._live = Live(console=console, transient=True, refresh_per_second=8)
+        self._is_shown = console.is_terminal
+        self._text = Text()
+
+    def __enter__(self) -> GrowingSummary:
+        if self._is_shown:
+            self._live.start()
+            self.say("Reading the documents")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_shown:
+            self._live.stop()
+
+    def say(self, stage: str) -> None:
+        """Show what is being done."""
+        if self._is_shown:
+            self._live.update(Spinner("dots", text=Text(f"{stage} \u2026", style="dim")))
+
+    def tell(self, sentence: SummarySentence) -> None:
+        """Show one more sentence."""
+        if self._is_shown:
+            self._text.append(f"{_shown(sentence)} ")
+            self._live.update(self._text)
+
+
+def _shown(sentence: SummarySentence) -> str:
+    """A quotation stands in quotation marks."""
+    return f"\u201c{sentence.text}\u201d" if sentence.is_quoted else sentence.text
+
+
 def _marked_text(summary: Summary, numbers: Mapping[Place, int], *, has_colour: bool) -> Text:
     body = Text()
     for sentence in summary.sentences:
@@ -65,6 +103,8 @@ def _marked_text(summary: Summary, numbers: Mapping[Place, int], *, has_colour: 
 
 def _with_doubts(sentence: SummarySentence, *, has_colour: bool) -> Text:
     """Show where a sentence says what no source has."""
+    if sentence.is_quoted:
+        return Text(_shown(sentence))
     text = Text()
     end = 0
     for span in sentence.unsupported:
@@ -82,6 +122,11 @@ def _doubts(summary: Summary, numbers: Mapping[Place, int], *, has_colour: bool)
     if any(sentence.unsupported for sentence in summary.sentences):
         mark = ("Red", _DOUBTFUL) if has_colour else _MARK
         yield Text.assemble(mark, ": a name, number or date that no source has.")
+    supports = [s.support for s in summary.sentences if s.support is not None]
+    if supports:
+        yield Text(f"Checked: support of at least {min(supports):.0%} for every sentence.", "dim")
+    if any(sentence.is_quoted for sentence in summary.sentences):
+        yield Text("In quotation marks: a sentence of the source, word for word.", "dim")
     differing = [conflict for sentence in summary.sentences for conflict in sentence.conflicts]
     for conflict in differing:
         where = Place(conflict.document, conflict.paragraph)

@@ -55,10 +55,13 @@ def summarize(
     model: ModelOption = None,
     max_words: Annotated[
         int | None,
-        typer.Option(help="Longest summary in words.  [default: 80; 120 without a model]"),
+        typer.Option(help="Longest summary in words.  [default: 90; 120 without a model]"),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Leave out sentences that no source supports.")
+        bool, typer.Option("--strict", help="Show only sentences that are surely supported.")
+    ] = False,
+    draft: Annotated[
+        bool, typer.Option("--draft", help="Show sentences that fail the check, too.")
     ] = False,
     as_json: JsonOption = False,
     report_path: Annotated[
@@ -95,6 +98,7 @@ def summarize(
         "max_words": max_words,
         "system": system,
         "strict": strict,
+        "draft": draft,
     }
     is_parallel = engine != "local" or workers is not None or ray_address is not None
     if input_path is None:
@@ -108,7 +112,7 @@ def summarize(
             )
         if not files:
             raise InputError("nothing to summarise; give files or folders, - for stdin, or --input")
-        _check_request(config, title, focus, max_words, system)
+        _check_request(config, title, focus, max_words, system, strict=strict, draft=draft)
         options["with_attention"] = report_path is not None
         if report_path is not None:
             _check_report_place(report_path, files)
@@ -122,7 +126,7 @@ def summarize(
     if report_path is not None:
         raise InputError(f"--report goes with FILES; leave out --input, write: {input_path}")
     check_exists(input_path)
-    _check_request(config, title, focus, max_words, system)
+    _check_request(config, title, focus, max_words, system, strict=strict, draft=draft)
     _check_target(input_path, output_path)
     check_engine(engine, address=ray_address)
     from hiersum.cli.summarize_corpus import summarize_corpus
@@ -159,10 +163,16 @@ def summarize_files(
     if not cluster_files:
         if kind != "auto":
             raise InputError(f"--corpus {kind} goes with clusters, but {files[0]} is a document")
-        documents, unread = read_documents(files, config.data)
-        cluster = Cluster(title, tuple(documents))
-        summarizer = _load(model, config, options.get("system"))
-        yield summarizer.summarize_cluster(cluster, unread=unread, **options)
+        from hiersum.presentation import GrowingSummary
+
+        with GrowingSummary() as growing:
+            documents, unread = read_documents(files, config.data)
+            cluster = Cluster(title, tuple(documents))
+            growing.say("Loading the model")
+            summarizer = _load(model, config, options.get("system"))
+            growing.say("Reading")
+            summary = summarizer.summarize_cluster(cluster, unread, growing.tell, **options)
+        yield summary
         return
     if len(cluster_files) < len(files):
         other = next(path for path in files if Path(path) not in cluster_files)
@@ -204,7 +214,14 @@ def write_report(summaries: Iterable[Summary], target: Path, config: Config) -> 
 
 
 def _check_request(
-    config: Config, title: str, focus: str, max_words: int | None, system: str | None
+    config: Config,
+    title: str,
+    focus: str,
+    max_words: int | None,
+    system: str | None,
+    *,
+    strict: bool,
+    draft: bool,
 ) -> None:
     """Check the options before the model is loaded; only the model knows its own kind."""
     from hiersum.request import NEURAL_SYSTEMS, Request, check_length
@@ -214,7 +231,8 @@ def _check_request(
         focus,
         config.decoding.max_words if max_words is None else max_words,
         system or "lexrank",
-        strict=False,
+        strict=strict,
+        draft=draft,
         with_attention=False,
         systems=("lexrank", "lead", *NEURAL_SYSTEMS),
     )
@@ -271,7 +289,7 @@ def _print_summaries(summaries: Iterator[Summary], config: Config, *, as_json: b
                 console.print()
             print_summary(summary, console, max_paragraph_words=config.data.max_paragraph_words)
         for sentence in summary.dropped[:_MAX_NOTES]:
-            note(f"left out, because no source supports it: {sentence.text}")
+            note(f"left out ({sentence.reason or 'no source supports it'}): {sentence.text}")
         for unread in summary.unread[:_MAX_NOTES]:
             note(f"{unread.name}: {unread.reason}")
         if (num_more := len(summary.unread) - _MAX_NOTES) > 0:

@@ -16,8 +16,7 @@ from hiersum.config import load_config
 from hiersum.errors import InputError
 
 if TYPE_CHECKING:
-    from hiersum.evaluation.comparison import Comparison, Example
-    from hiersum.evaluation.report import Report
+    from hiersum.evaluation.comparison import Comparison, Example, Report
 
 _FILES = "texts by line (.txt), objects with a summary (.jsonl .json .parquet), or a corpus"
 ReferencesArgument = Annotated[

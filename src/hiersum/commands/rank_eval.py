@@ -15,7 +15,9 @@ from hiersum.commands.model_folder import tokenizer_of, with_network_of
 from hiersum.commands.targets import clusters_with_targets, count_all
 from hiersum.config import Config
 from hiersum.errors import DataError
-from hiersum.evaluation.ranking import CUTS, PAPER, Floats, interval, recalls_at
+from hiersum.evaluation.rouge import CUTS, Floats, recalls_at
+from hiersum.evaluation.rouge import TABLE_1 as PAPER
+from hiersum.evaluation.rouge import recall_interval as interval
 from hiersum.progress import tracked
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker, best_first

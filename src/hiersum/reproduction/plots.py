@@ -8,7 +8,7 @@ from typing import Any
 
 from hiersum.data.files import write_atomically
 from hiersum.errors import MissingDependencyError
-from hiersum.evaluation.ranking import PAPER as TABLE_1
+from hiersum.evaluation.rouge import TABLE_1
 from hiersum.reproduction.paper_numbers import METRICS
 
 Record = Mapping[str, Any]

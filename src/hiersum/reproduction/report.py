@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hiersum.data.files import write_atomically
-from hiersum.evaluation.tables import Table
+from hiersum.evaluation.comparison import Table
 from hiersum.reproduction.duration import spoken
 from hiersum.reproduction.paper_numbers import MILLION_TOKENS
 from hiersum.reproduction.plots import draw_plots

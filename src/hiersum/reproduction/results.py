@@ -19,8 +19,8 @@ from hiersum.data.corpora import read_corpus
 from hiersum.data.files import read_lines
 from hiersum.data.records import BadRecords
 from hiersum.errors import ConfigError, DataError
+from hiersum.evaluation.comparison import in_points
 from hiersum.evaluation.measures import measure_texts
-from hiersum.evaluation.report import in_points
 from hiersum.evaluation.rouge import PRESETS, RougeScores, score_pairs, signature
 from hiersum.evaluation.significance import Difference, compare_scores
 from hiersum.reproduction.paper_numbers import METRICS, SOURCE, numbers_of

@@ -9,7 +9,7 @@ from typing import Any
 
 from hiersum.data.files import alone_in
 from hiersum.errors import InputError
-from hiersum.evaluation.tables import Table
+from hiersum.evaluation.comparison import Table
 from hiersum.reproduction.duration import Estimate, spoken
 from hiersum.reproduction.experiment import load_experiment
 from hiersum.reproduction.plan import Plan

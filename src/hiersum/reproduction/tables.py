@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hiersum.evaluation.comparison import p_value
-from hiersum.evaluation.ranking import CUTS
-from hiersum.evaluation.ranking import PAPER as TABLE_1
-from hiersum.evaluation.tables import Table
+from hiersum.evaluation.comparison import Table, p_value
+from hiersum.evaluation.rouge import CUTS, TABLE_1
 from hiersum.reproduction.duration import spoken
 from hiersum.reproduction.paper_numbers import METRICS, TABLE_3
 from hiersum.reproduction.systems import ABLATIONS, LONGER

@@ -41,7 +41,7 @@ def reproduce(
 
     The same command again goes on where it was interrupted.
     """
-    from hiersum.reproduction.report import to_text
+    from hiersum.reproduction.paper_tables import to_text
     from hiersum.reproduction.run import list_stages, reproduce
 
     number = workers or os.cpu_count() or 1

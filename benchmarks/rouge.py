@@ -15,8 +15,8 @@ from rouge_score.rouge_scorer import RougeScorer
 from rouge_score.scoring import BootstrapAggregator
 
 from hiersum.config import EvaluationConfig
-from hiersum.evaluation.resampling import Interval
 from hiersum.evaluation.rouge import PRESETS, Preset, RougeScores, score_pairs
+from hiersum.evaluation.significance import Interval
 from hiersum.text.sentences import split_sentences
 from hiersum.text.stemming import stem
 

@@ -21,9 +21,8 @@ import hiersum.config
 import hiersum.reproduction
 from hiersum.building.report import PAPER, report_rows
 from hiersum.reproduction.experiment import CorpusSettings, RunSettings
-from hiersum.reproduction.sizes import Sizes
-from hiersum.reproduction.systems import ROWS
-from hiersum.reproduction.tables import ablation_table, main_table
+from hiersum.reproduction.paper_tables import ablation_table, main_table
+from hiersum.reproduction.systems import ROWS, Sizes
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"

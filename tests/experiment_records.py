@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hiersum.reproduction.paper_numbers import METRICS, numbers_of
-from hiersum.reproduction.sizes import Sizes
-from hiersum.reproduction.systems import EXTRACTIVE, label_of, split_row
+from hiersum.reproduction.systems import EXTRACTIVE, METRICS, Sizes, label_of, numbers_of, split_row
 
 MEANS = dict(zip(METRICS, (30.0, 10.0, 20.0)))
 P_VALUES = dict(zip(METRICS, (0.02, 0.4, 0.0001)))

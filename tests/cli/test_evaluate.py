@@ -133,7 +133,7 @@ def test_sources_may_hold_more_clusters_but_not_fewer(write: Write, files: dict[
             "p.txt has 2 entries and .*references.jsonl 3; without ids in both",
         ),
         ("p.txt", bytes(range(256)) * 9, "p.txt: looks like a binary file"),
-        ("p.jsonl", jsonl(["a"]) + "\n" + jsonl(["b"]), "p.jsonl:2: the id 'c0' stands at"),
+        ("p.jsonl", jsonl(["a"]) + "\n" + jsonl(["b"]), "p.jsonl:2: the id 'c0' is already at"),
         ("p.jsonl", '{"id": "z", "summary": "s"}', "p.jsonl: none of its ids is in"),
     ],
     ids=without_bytes,

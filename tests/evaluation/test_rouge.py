@@ -1,4 +1,4 @@
-"""ROUGE holds to `rouge-score` on any text, and to the original ROUGE-1.5.5 script on real text."""
+"""ROUGE equals rouge-score on any text, and the original ROUGE-1.5.5 script on real text."""
 
 from __future__ import annotations
 
@@ -16,7 +16,16 @@ from support import shared_file
 
 import hiersum
 from hiersum.config import EvaluationConfig
-from hiersum.evaluation.rouge import PRESETS, Preset, score_pairs, signature
+from hiersum.evaluation.rouge import (
+    CUTS,
+    PRESETS,
+    TABLE_1,
+    Preset,
+    recall_interval,
+    recalls_at,
+    score_pairs,
+    signature,
+)
 
 WORDS = "the cat cats sat running runs on a mat matting happily 1990s, (x) Été İ - 的".split()
 lines = st.lists(st.sampled_from(WORDS), max_size=15).map(" ".join)
@@ -126,3 +135,45 @@ def test_the_signature_names_everything_that_moves_the_numbers() -> None:
         EvaluationConfig(preset="rouge-score"), 1
     )
     assert "|Lsum:found-sentences|" in signature(EvaluationConfig(), 1)
+
+
+TARGET = "The harbour bridge reopened on Monday; ferries carried commuters until then."
+TEXTS = [
+    "Nobody asked about the weather.",
+    "The bridge reopened, and it was a Monday.",
+    "Commuters were carried by ferries.",
+    "Ferries carried commuters.",
+    "Until then the harbour was quiet.",
+]
+
+
+def test_recall_is_that_of_another_implementation_on_the_joined_texts() -> None:
+    scorer = RougeScorer(["rougeL"], use_stemmer=True)
+    found = recalls_at(TARGET, [TEXTS, TEXTS[::-1]], cuts=(1, 2))
+    for row, ranking in zip(found, (TEXTS, TEXTS[::-1])):
+        for value, cut in zip(row, (1, 2)):
+            expected = scorer.score(TARGET, "\n".join(ranking[:cut]))["rougeL"].recall
+            assert value == pytest.approx(100 * expected)
+
+
+def test_a_cluster_counts_only_with_more_than_twice_as_many_paragraphs() -> None:
+    assert np.isnan(recalls_at(TARGET, [TEXTS[:4]], cuts=(1, 2))).tolist() == [[False, True]]
+    assert np.isnan(recalls_at(TARGET, [TEXTS[:4]], cuts=(2, 3))).all()
+
+
+def test_the_interval_is_about_two_standard_errors_wide() -> None:
+    values = np.random.default_rng(0).normal(30, 10, 2_000)
+    found = recall_interval(values)
+    assert found.low < found.mean < found.high
+    assert found.high - found.low == pytest.approx(2 * 1.96 * 10 / np.sqrt(2_000), rel=0.1)
+    assert recall_interval(values) == found, "the same scores have the same interval"
+
+
+def test_one_value_and_equal_values_are_their_own_interval() -> None:
+    for values in (np.array([3.0]), np.full(5, 3.0)):
+        assert (recall_interval(values).low, recall_interval(values).high) == (3, 3)
+
+
+def test_the_papers_numbers_are_there_for_every_cut() -> None:
+    assert tuple(TABLE_1) == CUTS
+    assert all(ranker > similarity for similarity, ranker in TABLE_1.values())

@@ -11,8 +11,7 @@ from support import REPOSITORY
 
 from hiersum.errors import ConfigError
 from hiersum.reproduction.experiment import load_experiment
-from hiersum.reproduction.sizes import Sizes
-from hiersum.reproduction.systems import ROWS
+from hiersum.reproduction.systems import ROWS, Sizes
 
 Write = Callable[..., Path]
 CORPUS = '[corpus]\ntrain = ["a.jsonl"]\nvalid = ["b.jsonl"]\ntest = ["c.jsonl"]\n'

@@ -1,4 +1,4 @@
-"""A stage is done once; a change of what it rests on is refused, or redone with what depends on it."""
+"""Stages run once, resume, and refuse changed inputs; estimates follow what finished ones took."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hiersum.errors import ConfigError, DataError
-from hiersum.reproduction.stages import Ledger, Stage, refuse_changes, run_stages
+from hiersum.reproduction.stages import Estimate, Ledger, Stage, refuse_changes, run_stages, spoken
 
 
 class Errand:
@@ -126,3 +126,25 @@ def test_a_damaged_note_is_named(errand: Errand) -> None:
     path.write_text("{")
     with pytest.raises(DataError, match=r"a.json: not valid JSON"):
         errand.run()
+
+
+def test_nothing_finished_means_costs_as_they_are() -> None:
+    assert Estimate().seconds("train", 40) == 40
+
+
+def test_a_kind_is_estimated_by_its_own_stages_and_others_by_all() -> None:
+    estimate = Estimate()
+    for kind, cost, seconds in (("train", 10, 30), ("train", 10, 50), ("write", 20, 20)):
+        estimate.add(kind, cost, seconds)
+    assert estimate.seconds("train", 5) == pytest.approx(5 * 80 / 20)
+    assert estimate.seconds("write", 5) == pytest.approx(5)
+    assert estimate.seconds("prepare", 5) == pytest.approx(5 * 100 / 40)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (89, "89 s"), (90, "2 min"), (3_600, "60 min"), (7_200, "2.0 h"),
+     (172_800, "2.0 days")],
+)  # fmt: skip
+def test_durations_read_as_people_say_them(seconds: float, text: str) -> None:
+    assert spoken(seconds) == text

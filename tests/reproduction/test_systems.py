@@ -1,13 +1,31 @@
-"""Systems at the paper's sizes are those of configs/, and their labels are the paper's."""
+"""Systems match configs/ at the paper's sizes; labels and numbers are the paper's."""
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
-from support import REPOSITORY
+from support import REPOSITORY, paper_file
 
 from hiersum.config import config_from_dict, load_config
-from hiersum.reproduction.sizes import Sizes
-from hiersum.reproduction.systems import LONGER, NETWORKS, ROWS, label_of, longer_data, split_row
+from hiersum.reproduction.systems import (
+    ABLATIONS,
+    LONGER,
+    MILLION_TOKENS,
+    NETWORKS,
+    ROWS,
+    TABLE_2,
+    TABLE_3,
+    Sizes,
+    label_of,
+    late_fall,
+    longer_data,
+    numbers_of,
+    share_of_paper,
+    split_row,
+    why_undertrained,
+)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -64,3 +82,60 @@ def test_longer_input_is_longer_by_one_factor() -> None:
 def test_a_row_names_its_system() -> None:
     assert split_row("tdmca@longer") == ("tdmca", True)
     assert split_row("lead") == ("lead", False)
+
+
+def test_every_number_stands_in_the_papers_source() -> None:
+    source = paper_file("hierarchical-transformers.tex")
+    plain = re.sub(r"\\textbf\{([\d.]+)\}|\s", r"\1", source.read_text())
+    for numbers in (*TABLE_2.values(), *TABLE_3.values()):
+        assert "&".join(f"{number:.2f}" for number in numbers) in plain
+
+
+def test_the_rows_are_those_of_the_tables() -> None:
+    assert set(TABLE_3) == set(ABLATIONS)
+    assert set(TABLE_2) | set(TABLE_3) <= set(ROWS)
+    without = {row for row in ROWS if numbers_of(row) is None}
+    assert without == {f"{name}{LONGER}" for name in ("ft-600", "ft-800", "ft-1200", "tdmca")}, (
+        "the paper says of these in a footnote only that they do not gain"
+    )
+    assert numbers_of("ht") == (40.82, 25.99, 35.08)
+
+
+def test_the_papers_tokens_are_its_steps_and_batches() -> None:
+    assert MILLION_TOKENS == 84_000
+
+
+def training(share: float, *losses: float) -> dict[str, Any]:
+    """A run of that share of the paper's tokens, validated at even distances."""
+    tokens = share * MILLION_TOKENS
+    curve = [
+        {"million_tokens": tokens * number / len(losses), "loss": loss}
+        for number, loss in enumerate(losses, start=1)
+    ]
+    return {"million_tokens": tokens, "curve": curve}
+
+
+def test_enough_tokens_and_a_loss_that_stays_are_enough() -> None:
+    assert why_undertrained(training(0.5, 4.0, 3.0, 3.0, 2.99)) == []
+    assert why_undertrained(training(0.1, 4.0, 3.0, 3.0, 3.2)) == [], "a rising loss is no fall"
+
+
+def test_too_few_tokens_are_named() -> None:
+    run = training(0.01, 4.0, 3.0, 3.0, 3.0)
+    assert share_of_paper(run) == pytest.approx(0.01)
+    assert why_undertrained(run) == ["learned from 1 % of the paper's tokens"]
+
+
+def test_a_falling_loss_is_named() -> None:
+    run = training(0.5, 5.0, 4.0, 4.0, 3.8)
+    assert late_fall(run) == pytest.approx(0.05)
+    assert why_undertrained(run) == ["its loss fell by 5.0 % in the last quarter"]
+
+
+def test_a_bump_at_three_quarters_hides_no_earlier_best() -> None:
+    assert late_fall(training(0.5, 4.0, 3.0, 3.5, 3.0)) == 0
+
+
+def test_who_was_validated_once_may_be_undertrained() -> None:
+    assert late_fall(training(0.5, 4.0)) is None
+    assert why_undertrained(training(0.5, 4.0))[0].startswith("validated too seldom")

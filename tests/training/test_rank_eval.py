@@ -14,7 +14,7 @@ from hiersum.cli import app
 from hiersum.config import Config
 from hiersum.data.corpora import write_clusters
 from hiersum.errors import CheckpointError, DataError
-from hiersum.evaluation.ranking import recalls_at
+from hiersum.evaluation.rouge import recalls_at
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.ranking.ranker import best_first
 from hiersum.text.tokenizer import Tokenizer

@@ -25,8 +25,7 @@ from hiersum.errors import InputError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from hiersum.evaluation.comparison import Comparison, Example
-    from hiersum.evaluation.report import Report
+    from hiersum.evaluation.comparison import Comparison, Example, Report
 
 _FILES = "one per line (.txt), records with a summary (.jsonl .json .parquet), or a corpus"
 PredictionsArgument = Annotated[

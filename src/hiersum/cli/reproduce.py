@@ -43,7 +43,7 @@ def reproduce(
         raise InputError("--plan only lists the stages; leave out --json, --report and --redo")
     overrides, number = settings or (), workers or os.cpu_count() or 1
     load_experiment(experiment, overrides)  # fails before torch is imported
-    from hiersum.reproduction.report import to_text
+    from hiersum.reproduction.paper_tables import to_text
     from hiersum.reproduction.run import list_stages, reproduce
 
     if plan:

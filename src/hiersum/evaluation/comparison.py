@@ -1,40 +1,173 @@
-"""Two systems side by side: which is better, how sure that is, and where they differ most."""
+"""Score systems against references and compare two of them; results as tables and JSON records."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from html import escape
+from itertools import groupby
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import Indel
 
 from hiersum.config import EvaluationConfig
-from hiersum.evaluation.differences import Run, mark_differences
-from hiersum.evaluation.report import METRIC_LABELS, Report, bounds, in_points, points
-from hiersum.evaluation.significance import Difference, compare_scores
-from hiersum.evaluation.tables import Table
+from hiersum.evaluation.measures import NOVEL, measure_texts, measure_with_sources
+from hiersum.evaluation.rouge import PRESETS, RougeScores, score_pairs, signature
+from hiersum.evaluation.significance import Difference, Interval, compare_scores
+from hiersum.evaluation.summary_files import Joined
+from hiersum.text.overlap import split_rouge_words
+
+Floats = NDArray[np.float64]
+
+METRIC_LABELS = {
+    "rouge1": "ROUGE-1",
+    "rouge2": "ROUGE-2",
+    "rougeL": "ROUGE-L",
+    "rougeLsum": "ROUGE-Lsum",
+}
+_MEASURE_LABELS = {
+    "words": "words",
+    "repetition": "repeated trigrams",
+    **{name: f"novel {name[-1]}-grams" for name in NOVEL},
+    "coverage": "documents drawn on",
+    "names": "names in the sources",
+    "numbers": "numbers in the sources",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A header and rows; the first column holds the row names."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def to_text(self) -> str:
+        """Return aligned columns, numbers flush right."""
+        lines = [self.header, *self.rows]
+        first, *widths = [max(map(len, column)) for column in zip(*lines)]
+        return "\n".join(
+            "  ".join([name.ljust(first), *map(str.rjust, cells, widths)]).rstrip()
+            for name, *cells in lines
+        )
+
+    def to_markdown(self) -> str:
+        """Return a Markdown table."""
+        rule = ["---", *["---:"] * (len(self.header) - 1)]
+        lines = [self.header, rule, *self.rows]
+        cells = ([cell.replace("|", "\\|") for cell in line] for line in lines)
+        return "\n".join(f"| {' | '.join(line)} |" for line in cells)
+
+    def to_html(self) -> str:
+        """Return an HTML table."""
+        head = "".join(f"<th>{escape(cell)}</th>" for cell in self.header)
+        body = "\n".join(
+            f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(c)}</td>' for c in cells)}</tr>"
+            for name, *cells in self.rows
+        )
+        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The scores of one system."""
+
+    texts: tuple[str, ...]
+    scores: RougeScores
+    rouge: dict[str, dict[str, Interval]]
+    measures: dict[str, float | None]
+    """Means over the texts; None where no text has the measure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The scores of several systems on the same inputs."""
+
+    joined: Joined
+    names: tuple[str, ...]
+    systems: tuple[Evaluation, ...]
+    reference_measures: dict[str, float | None]
+    signature: str
+    notes: tuple[str, ...]
+
+    def tables(self) -> list[Table]:
+        """Return the scores of the first system, and the measures of all."""
+        scores = [
+            (METRIC_LABELS[metric], points(of["f1"].mean), bounds(of["f1"]),
+             points(of["precision"].mean), points(of["recall"].mean))
+            for metric, of in self.systems[0].rouge.items()
+        ]  # fmt: skip
+        header = ("", "F1", "interval", "precision", "recall")
+        return [Table(header, tuple(scores)), self.measure_table()]
+
+    def measure_table(self) -> Table:
+        """Return the measures of every system and of the references."""
+        columns = [*(system.measures for system in self.systems), self.reference_measures]
+        rows = [
+            (_MEASURE_LABELS[name], *(_shown(name, column[name]) for column in columns))
+            for name in self.reference_measures
+        ]
+        return Table(("", *self.names, "references"), tuple(rows))
+
+    def to_record(self) -> dict[str, Any]:
+        """Return everything as JSON; ROUGE from 0 to 100, measures unchanged."""
+        return {
+            "signature": self.signature,
+            "pairs": len(self.joined.ids),
+            "left_out": self.joined.num_left_out,
+            "notes": list(self.notes),
+            "systems": [
+                {
+                    "name": name,
+                    "rouge": {
+                        metric: {measure: in_points(i) for measure, i in of.items()}
+                        for metric, of in system.rouge.items()
+                    },
+                    "measures": system.measures,
+                    "scores": [
+                        {"id": id_, **dict(zip(system.scores.metrics, row))}
+                        for id_, row in zip(
+                            self.joined.ids, (100 * system.scores.f1).round(4).tolist()
+                        )
+                    ],
+                }
+                for name, system in zip(self.names, self.systems)
+            ],
+            "reference_measures": self.reference_measures,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Consecutive words of a text that are all in the other text, or all not."""
+
+    text: str
+    differs: bool
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One input on which the systems differ, with the words that only one of them has marked."""
+    """One input on which two systems differ."""
 
     id: str
     title: str
     reference: str
-    texts: tuple[str, str]
     marked: tuple[list[Run], list[Run]]
+    """Both summaries, with the words that only one of them has marked."""
     f1: tuple[float, float]
     """Mean F1 over the metrics."""
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A report on two systems, and what lies between them."""
+    """A report on two systems and the differences between them."""
 
     report: Report
     differences: dict[str, Difference]
     examples: tuple[Example, ...]
-    """Where the first is furthest ahead, then where the second is."""
+    """Where the first system is furthest ahead, then where the second is."""
 
     def tables(self) -> list[Table]:
         """Return scores with their differences, and the measures."""
@@ -52,62 +185,138 @@ class Comparison:
         return [Table(header, rows), self.report.measure_table()]
 
     def to_record(self) -> dict[str, Any]:
-        """Return everything for programs; ROUGE and its differences in points of 100."""
+        """Return everything as JSON; ROUGE and differences from 0 to 100."""
         return {
             **self.report.to_record(),
-            "differences": {
-                metric: {
-                    **in_points(d.interval),
-                    "p_bootstrap": d.p_bootstrap,
-                    "p_randomisation": d.p_randomisation,
-                }
-                for metric, d in self.differences.items()
-            },
+            "differences": {m: difference_record(d) for m, d in self.differences.items()},
             "examples": [example.id for example in self.examples],
         }
 
 
-def compare(report: Report, config: EvaluationConfig, *, num_examples: int) -> Comparison:
-    """Compare the two systems of a report.
+def evaluate(joined: Joined, config: EvaluationConfig, *, names: Sequence[str]) -> Report:
+    """Score systems against references, and against sources where there are any."""
+    sides = [*joined.systems, joined.references]
+    measures = [measure_texts(side) for side in sides]
+    if joined.clusters is not None:
+        with_sources = measure_with_sources(sides, joined.clusters)
+        measures = [own | others for own, others in zip(measures, with_sources)]
+    means = [{name: _mean(values) for name, values in of.items()} for of in measures]
+    scores = [score_pairs(s, joined.references, PRESETS[config.preset]) for s in joined.systems]
+    return Report(
+        joined,
+        tuple(names),
+        tuple(
+            Evaluation(texts, found, found.intervals(config), of)
+            for texts, found, of in zip(joined.systems, scores, means)
+        ),
+        means[-1],
+        signature(config, len(joined.ids)),
+        tuple(_notes(joined, names)),
+    )
 
-    Args:
-        report: of exactly two systems.
-        config: samples, trials and their seed.
-        num_examples: how many inputs to show for each system.
-    """
+
+def compare(report: Report, config: EvaluationConfig, *, num_examples: int) -> Comparison:
+    """Compare the two systems of a report, with so many examples in favour of each."""
     first, second = report.systems
     differences = compare_scores(first.scores.f1, second.scores.f1, config)
+    means = [system.scores.f1.mean(axis=1) for system in report.systems]
+    lead = means[0] - means[1]
+    order = np.argsort(-lead, kind="stable").tolist()
+    rows = [row for row in order[:num_examples] if lead[row] > 0]
+    rows += [row for row in order[::-1][:num_examples] if lead[row] < 0]
+    joined = report.joined
     return Comparison(
         report,
         dict(zip(first.scores.metrics, differences)),
-        tuple(_examples(report, num_examples)),
+        tuple(
+            Example(
+                joined.ids[row],
+                joined.clusters[row].title if joined.clusters else "",
+                joined.references[row],
+                mark_differences(joined.systems[0][row], joined.systems[1][row]),
+                (float(means[0][row]), float(means[1][row])),
+            )
+            for row in rows
+        ),
     )
+
+
+def mark_differences(first: str, second: str) -> tuple[list[Run], list[Run]]:
+    """Return both texts as runs; words outside their longest common subsequence differ.
+
+    Case, and punctuation at the ends of words, are ignored.
+    """
+    words = first.split(), second.split()
+    edits = Indel.opcodes(*([_normalised(word) for word in side] for side in words))
+    left = [(edit.tag != "equal", words[0][edit.src_start : edit.src_end]) for edit in edits]
+    right = [(edit.tag != "equal", words[1][edit.dest_start : edit.dest_end]) for edit in edits]
+    return _runs(left), _runs(right)
+
+
+def points(value: float) -> str:
+    """Format a share as points of 100."""
+    return f"{100 * value:.2f}"
+
+
+def bounds(interval: Interval) -> str:
+    """Format the bounds of an interval in points."""
+    return f"{points(interval.low)} to {points(interval.high)}"
 
 
 def p_value(p: float) -> str:
-    """Return a p-value as people write it."""
+    """Format a p-value."""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
-def _examples(report: Report, number: int) -> list[Example]:
-    means = [system.scores.f1.mean(axis=1) for system in report.systems]
-    ahead = means[0] - means[1]
-    order = np.argsort(-ahead, kind="stable").tolist()
-    best = [row for row in order[:number] if ahead[row] > 0]
-    worst = [row for row in order[::-1][:number] if ahead[row] < 0]
+def in_points(interval: Interval) -> dict[str, float]:
+    """Return an interval in points as JSON."""
+    return {name: round(100 * value, 4) for name, value in asdict(interval).items()}
+
+
+def difference_record(difference: Difference) -> dict[str, float]:
+    """Return a difference in points, with its p-values, as JSON."""
+    return {
+        **in_points(difference.interval),
+        "p_bootstrap": difference.p_bootstrap,
+        "p_randomisation": difference.p_randomisation,
+    }
+
+
+def _normalised(word: str) -> str:
+    return word.strip(".,;:!?\"'()[]\u201c\u201d\u2018\u2019").casefold() or word
+
+
+def _runs(edits: Sequence[tuple[bool, list[str]]]) -> list[Run]:
+    groups = groupby((edit for edit in edits if edit[1]), key=lambda edit: edit[0])
     return [
-        _example(report, row, (float(means[0][row]), float(means[1][row]))) for row in best + worst
+        Run(" ".join(word for _, words in group for word in words), differs)
+        for differs, group in groups
     ]
 
 
-def _example(report: Report, row: int, f1: tuple[float, float]) -> Example:
-    joined = report.joined
-    first, second = (system[row] for system in joined.systems)
-    return Example(
-        joined.ids[row],
-        joined.clusters[row].title if joined.clusters else "",
-        joined.references[row],
-        (first, second),
-        mark_differences(first, second),
-        f1,
-    )
+def _mean(values: Floats) -> float | None:
+    known = values[~np.isnan(values)]
+    return round(float(known.mean()), 6) if len(known) else None
+
+
+def _shown(name: str, value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.1f}" if name == "words" else f"{100 * value:.1f} %"
+
+
+def _notes(joined: Joined, names: Sequence[str]) -> list[str]:
+    """Return what readers of the numbers should know."""
+    notes = []
+    if joined.num_left_out:
+        notes.append(f"{joined.num_left_out:,} references were left out: not all files have them")
+    for name, texts in zip([*names, "references"], [*joined.systems, joined.references]):
+        num_empty = sum(not text.strip() for text in texts)
+        num_foreign = sum(not split_rouge_words(text) for text in texts) - num_empty
+        if num_empty:
+            notes.append(f"{name}: {num_empty:,} empty, which score 0")
+        if num_foreign:
+            notes.append(
+                f"{name}: {num_foreign:,} without a word that ROUGE knows (a-z, 0-9), which score 0"
+            )
+    return notes

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from hiersum.config import EvaluationConfig
 from hiersum.errors import InputError
-from hiersum.evaluation.comparison import Comparison, compare
-from hiersum.evaluation.files import join, read_sources, read_texts
-from hiersum.evaluation.report import Report, evaluate
+from hiersum.evaluation.comparison import Comparison, Report, compare, evaluate
+from hiersum.evaluation.summary_files import join, read_sources, read_texts
 
 
 def evaluate_files(

@@ -1,13 +1,13 @@
-"""What a summary is like, besides its overlap with a reference; no model and no download needed.
+"""Measures of a summary besides its overlap with a reference; they need no model.
 
-    words            its length
-    repetition       share of its trigrams that it has said before
-    novel_1 .. _4    share of its n-grams that no source has: 0 is copied, 1 is all its own words
-    coverage         share of the source documents that some sentence of it draws on
-    names, numbers   share of its names, and of its numbers and dates, that stand in the sources
+    words            length in words
+    repetition       share of trigrams that repeat an earlier one
+    novel_1 .. _4    share of n-grams that are in no source: 0 for a copy
+    coverage         share of the source documents that some sentence draws on
+    names, numbers   share of names, and of numbers and dates, that are in the sources
 
 Words are those of `text/words.py`, in any script. A share of nothing (no names, no trigrams, no sources)
-is not a number, and means leave it out.
+is NaN; means leave it out.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ NOVEL = ("novel_1", "novel_2", "novel_3", "novel_4")
 MEASURES = ("words", "repetition")
 SOURCE_MEASURES = (*NOVEL, "coverage", "names", "numbers")
 _MIN_SHARE = 0.5
-"""Content words of a sentence that a document must have for the sentence to draw on it."""
+"""A sentence draws on a document that has at least this share of its content words."""
 
 
 def measure_texts(texts: Sequence[str]) -> dict[str, Floats]:
-    """Return the measures that need no sources, of every text."""
+    """Return the measures that need no sources, for every text."""
     rows = [(len(words := split_words(text)), repetition(words)) for text in texts]
     return dict(zip(MEASURES, np.array(rows, dtype=np.float64).reshape(-1, len(MEASURES)).T))
 
@@ -41,11 +41,11 @@ def measure_texts(texts: Sequence[str]) -> dict[str, Floats]:
 def measure_with_sources(
     sides: Sequence[Sequence[str]], clusters: Sequence[Cluster]
 ) -> list[dict[str, Floats]]:
-    """Return the measures that need sources, for several texts about each cluster.
+    """Return the measures that need sources, for each side.
 
     Args:
-        sides: lists of texts, each with one text per cluster, in order.
-        clusters: the sources; a title counts as one for names and numbers.
+        sides: for each system or for the references, one text per cluster.
+        clusters: the sources; names and numbers may also come from the title.
     """
     tables: list[list[tuple[float, ...]]] = [[] for _ in sides]
     for row, cluster in enumerate(tracked(clusters, "reading sources", len(clusters))):
@@ -65,18 +65,18 @@ def measure_with_sources(
 
 
 def repetition(words: Sequence[str]) -> float:
-    """Return the share of trigrams that occurred before."""
+    """Return the share of trigrams that repeat an earlier one."""
     trigrams = list(zip(words, words[1:], words[2:]))
     return _share(len(trigrams) - len(set(trigrams)), len(trigrams))
 
 
 def ngrams_of(texts: Iterable[Sequence[str]], n: int) -> set[tuple[str, ...]]:
-    """Return the n-grams of several lists of words; none runs from one into the next."""
+    """Return the n-grams of several lists of words; none crosses from one list to the next."""
     return {gram for words in texts for gram in zip(*(words[start:] for start in range(n)))}
 
 
 def novel_share(text: str, known: set[tuple[str, ...]], n: int) -> float:
-    """Return the share of a text's distinct n-grams that are not known."""
+    """Return the share of the distinct n-grams of a text that are not among the known ones."""
     grams = ngrams_of([split_words(text)], n)
     return _share(len(grams - known), len(grams))
 
@@ -94,7 +94,7 @@ def coverage(text: str, document_stems: Sequence[set[str]]) -> float:
 
 
 def supported_shares(text: str, sources: SourceFacts) -> tuple[float, float]:
-    """Return the share of names, and of numbers and dates, that stand in the sources."""
+    """Return the share of names, and of numbers and dates, that are in the sources."""
     facts = find_facts(text)
     names = [sources.holds(fact) for fact in facts if fact.kind == "name"]
     amounts = [sources.holds(fact) for fact in facts if fact.kind != "name"]

@@ -1,21 +1,32 @@
-"""A report or a comparison as one self-contained HTML page: tables, plots, and texts to read."""
+"""Reports and comparisons as self-contained HTML pages: tables, plots and texts.
+
+Plots are hand-written SVG, so a page needs no library and they follow its light or dark colours. The CSS
+classes `.a` and `.b` are the two systems.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hiersum.data.files import write_atomically
-from hiersum.evaluation.comparison import Comparison, Example
-from hiersum.evaluation.differences import Run
-from hiersum.evaluation.plots import histogram, interval_plot, scatter
-from hiersum.evaluation.report import METRIC_LABELS, Report, points
+from hiersum.evaluation.comparison import METRIC_LABELS, Comparison, Example, Report, Run, points
+from hiersum.evaluation.significance import Interval
 from hiersum.text.words import count_words
 
+Floats = NDArray[np.float64]
+
 _NUM_TEXTS = 5
+_WIDTH = 560  # of a plot, in pixels
+_LEFT, _RIGHT = 92, 20
+_MAX_DOTS = 3_000
+_BINS = 25
 _STYLE = """
 :root { --text: #1c1f24; --soft: #667080; --line: #d9dee6; --page: #ffffff; --panel: #f6f7f9;
   --a: #2563eb; --b: #d97706; --mark-a: #dbe7ff; --mark-b: #ffe9c7; }
@@ -48,7 +59,7 @@ mark { color: inherit; border-radius: 3px; padding: 0 .15em } .in-a mark { backg
 
 
 def write_report_page(report: Report, path: Path) -> None:
-    """Write the page of one system."""
+    """Write the page about one system."""
     (system,), joined = report.systems, report.joined
     plots = [
         ("Mean F1 with its interval", _rouge_plot(report)),
@@ -84,7 +95,7 @@ def write_report_page(report: Report, path: Path) -> None:
 
 
 def write_comparison_page(comparison: Comparison, path: Path) -> None:
-    """Write the page of two systems."""
+    """Write the page that compares two systems."""
     report = comparison.report
     first, second = report.systems
     metric = "rouge2"
@@ -190,3 +201,128 @@ def _write(path: Path, title: str, body: Sequence[str]) -> None:
     )
     with write_atomically(path) as file:
         file.write((page + "\n".join(body) + "\n</body>\n</html>\n").encode())
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """A linear map from values to pixels."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return self.start + share * (self.end - self.start)
+
+    def ticks(self) -> list[float]:
+        """Return four to ten round values."""
+        step = _round_step((self.high - self.low) / 5)
+        first = math.ceil(self.low / step - 1e-9)
+        last = math.floor(self.high / step + 1e-9)
+        return [step * number for number in range(first, last + 1)]
+
+
+def interval_plot(groups: Sequence[tuple[str, Sequence[Interval]]], *, label: str) -> str:
+    """Draw means with their intervals: a row per group, a mark per system; values in points."""
+    values = [100 * v for _, group in groups for i in group for v in (i.low, i.high)]
+    low, high = _limits([0.0, *values])
+    scale = _Scale(low, high, _LEFT, _WIDTH - _RIGHT)
+    row_height = 22 + 14 * len(groups[0][1])
+    height = row_height * len(groups) + 44
+    parts = [_x_axis(scale, 8, height - 36, label)]
+    if low < 0 < high:
+        parts.append(_line(scale(0), 8, scale(0), height - 36, "axis"))
+    for row, (name, intervals) in enumerate(groups):
+        middle = 8 + row_height * (row + 0.5)
+        parts.append(_text(_LEFT - 10, middle + 4, name, "end"))
+        for place, interval in enumerate(intervals):
+            y = middle + 14 * (place - (len(intervals) - 1) / 2)
+            parts.append(_whisker(scale, interval, y, "ab"[place], name))
+    return _svg(height, parts)
+
+
+def histogram(values: Floats, *, label: str) -> str:
+    """Draw how many pairs have each score."""
+    counts, edges = np.histogram(100 * values, bins=_BINS, range=(0, 100))
+    height, base = 180, 140
+    x = _Scale(0, 100, _LEFT - 50, _WIDTH - _RIGHT)
+    y = _Scale(0, max(1, int(counts.max())), base, 12)
+    bars = "".join(
+        f'<rect class="a" x="{x(left):.1f}" y="{y(int(count)):.1f}" '
+        f'width="{x(right) - x(left) - 1:.1f}" height="{base - y(int(count)):.1f}">'
+        f"<title>{left:.0f} to {right:.0f}: {count}</title></rect>"
+        for count, left, right in zip(counts, edges[:-1], edges[1:])
+        if count
+    )
+    most = _text(_LEFT - 56, y(int(counts.max())) + 4, f"{counts.max():,}", "end")
+    return _svg(height, [_x_axis(x, 12, base, label), most, bars])
+
+
+def scatter(xs: Floats, ys: Floats, *, labels: tuple[str, str], ids: Sequence[str]) -> str:
+    """Draw a dot per pair, with its id as tooltip, and the diagonal; labels are for x and y."""
+    height, base = 420, 372
+    low, high = _limits([0.0, *xs.tolist(), *ys.tolist()])
+    x, y = _Scale(low, high, _LEFT - 30, _WIDTH - _RIGHT), _Scale(low, high, base, 12)
+    parts = [_x_axis(x, 12, base, labels[0])]
+    for tick in y.ticks():
+        parts.append(_line(x.start, y(tick), x.end, y(tick), "grid"))
+        parts.append(_text(x.start - 8, y(tick) + 4, f"{tick:.10g}", "end"))
+    parts.append(_line(x(low), y(low), x(high), y(high), "axis"))
+    parts.append(
+        f'<text transform="translate(16 {base / 2:.0f}) rotate(-90)" text-anchor="middle">'
+        f"{escape(labels[1])}</text>"
+    )
+    # Thousands of dots overlap and slow the page down; every k-th shows the same cloud.
+    for row in range(0, len(ids), max(1, -(-len(ids) // _MAX_DOTS))):
+        tip = f"{ids[row]}: {xs[row]:.1f}, {ys[row]:.1f}"
+        parts.append(
+            f'<circle class="dot" cx="{x(xs[row]):.1f}" cy="{y(ys[row]):.1f}" r="3">'
+            f"<title>{escape(tip)}</title></circle>"
+        )
+    return _svg(height, parts)
+
+
+def _limits(values: Sequence[float]) -> tuple[float, float]:
+    """Return limits slightly wider than the values, but exactly 0 where the lowest is 0."""
+    low, high = min(values), max(values)
+    margin = 0.05 * (high - low) or 1.0
+    return low - margin if low < 0 else low, high + margin
+
+
+def _round_step(rough: float) -> float:
+    power: float = 10.0 ** math.floor(math.log10(rough))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= rough)
+
+
+def _x_axis(scale: _Scale, top: float, base: float, label: str) -> str:
+    parts = []
+    for tick in scale.ticks():
+        parts.append(_line(scale(tick), top, scale(tick), base, "grid"))
+        parts.append(_text(scale(tick), base + 16, f"{tick:.10g}", "middle"))
+    parts.append(_line(scale.start, base, scale.end, base, "axis"))
+    parts.append(_text((scale.start + scale.end) / 2, base + 33, label, "middle"))
+    return "".join(parts)
+
+
+def _whisker(scale: _Scale, interval: Interval, y: float, kind: str, name: str) -> str:
+    low, mean, high = (100 * value for value in (interval.low, interval.mean, interval.high))
+    tip = f"{name}: {mean:.2f} ({low:.2f} to {high:.2f})"
+    ends = (_line(scale(v), y - 4, scale(v), y + 4, f"line {kind}") for v in (low, high))
+    bar = _line(scale(low), y, scale(high), y, f"line {kind}")
+    dot = f'<circle class="{kind}" cx="{scale(mean):.1f}" cy="{y:.1f}" r="4.5"/>'
+    return f"<g><title>{escape(tip)}</title>{bar}{''.join(ends)}{dot}</g>"
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _svg(height: float, parts: Sequence[str]) -> str:
+    body = "".join(parts)
+    return f'<svg viewBox="0 0 {_WIDTH} {height:.0f}" role="img">{body}</svg>'

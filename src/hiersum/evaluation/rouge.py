@@ -1,12 +1,14 @@
 """ROUGE of many pairs of texts, with intervals and a signature that says how it was computed.
 
     full          ROUGE-1, 2, L and Lsum; stemmed; sentences for Lsum are found by rule
-    paper         ROUGE-1, 2 and L as ROUGE-1.5.5 `-c 95 -m -n 2 -a` on one line per summary: stemmed,
-                  the whole text is one sequence for L
-    rouge-score   that package's own defaults: not stemmed, the lines of a text are its sentences
+    paper         ROUGE-1, 2 and L as ROUGE-1.5.5 `-c 95 -m -n 2 -a` with each summary on one line:
+                  stemmed, L compares whole texts
+    rouge-score   that package's defaults: not stemmed, each line of a text is a sentence
 
-All count the words of `text/overlap.py`, runs of a-z and 0-9, so that text in other scripts scores 0.
-The stemmer is that of `rouge-score`; the original script's knows irregular forms besides.
+Words are those of `text/overlap.py`, runs of a-z and 0-9, so text in other scripts scores 0. The stemmer
+is `rouge-score`'s; the original script also looks up irregular forms.
+
+`recalls_at` measures rankers instead of summaries: the paper's Table 1.
 """
 
 from __future__ import annotations
@@ -20,27 +22,31 @@ from numpy.typing import NDArray
 
 from hiersum import __version__
 from hiersum.config import EvaluationConfig
-from hiersum.evaluation.resampling import Interval, intervals
+from hiersum.evaluation.significance import Interval, intervals
 from hiersum.progress import tracked
-from hiersum.text.overlap import EncodedPairs, WordIds, count_ngrams, measure_lcs
+from hiersum.text.overlap import EncodedPairs, WordIds, count_ngrams, lcs_overlap, measure_lcs
 from hiersum.text.sentences import split_sentences
 from hiersum.text.union_overlap import EncodedLines, count_unions
 
 Floats = NDArray[np.float64]
 Metric = Literal["rouge1", "rouge2", "rougeL", "rougeLsum"]
 
+CUTS = (5, 10, 20, 40)
+"""How many of the first paragraphs Table 1 reads (the paper's L')."""
+TABLE_1 = {5: (24.86, 39.38), 10: (32.43, 46.74), 20: (40.87, 53.84), 40: (49.49, 60.42)}
+"""The paper's recall on WikiSum by cut, for similarity and for its ranker."""
 _PAIRS_AT_A_TIME = 500
 _MEASURES = ("precision", "recall", "f1")
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """What is counted, and how texts are read for it."""
+    """Which metrics are counted, and how texts are read."""
 
     metrics: tuple[Metric, ...]
     stem: bool
     finds_sentences: bool
-    """Sentences for Lsum are found by rule; otherwise the lines of a text are its sentences."""
+    """Find the sentences for Lsum by rule; otherwise each line is a sentence."""
 
 
 PRESETS = {
@@ -58,7 +64,7 @@ class RougeScores:
 
     metrics: tuple[Metric, ...]
     table: Floats
-    """A row per pair; for each metric in turn its precision, recall and F1."""
+    """A row per pair; the columns are precision, recall and F1 of each metric in turn."""
 
     def of(self, metric: str, measure: str = "f1") -> Floats:
         """Return one score of every pair."""
@@ -68,7 +74,7 @@ class RougeScores:
 
     @property
     def f1(self) -> Floats:
-        """F1 alone: a row per pair, a column per metric."""
+        """F1 only: a row per pair, a column per metric."""
         return self.table[:, 2::3]
 
     def intervals(self, config: EvaluationConfig) -> dict[str, dict[str, Interval]]:
@@ -101,7 +107,7 @@ def score_pairs(
 
 
 def signature(config: EvaluationConfig, num_pairs: int) -> str:
-    """Return one line that says everything that moves the numbers."""
+    """Return one line that names everything that affects the numbers."""
     preset = PRESETS[config.preset]
     parts = [
         f"rouge|hiersum:{__version__}",
@@ -116,6 +122,35 @@ def signature(config: EvaluationConfig, num_pairs: int) -> str:
         f"bootstrap:{config.bootstrap_samples}|confidence:{config.confidence:g}|seed:{config.seed}"
     )
     return "|".join([*parts, f"n:{num_pairs}"])
+
+
+def recalls_at(
+    target: str, rankings: Sequence[Sequence[str]], cuts: Sequence[int] = CUTS
+) -> Floats:
+    """Return the ROUGE-L recall, in per cent, of the target by the first paragraphs of each ranking.
+
+    Args:
+        target: the reference summary.
+        rankings: the paragraphs of one cluster in several orders, best first.
+        cuts: how many paragraphs to read, joined into one text.
+
+    Returns:
+        Rankings x cuts. NaN where the cluster has no more than twice as many paragraphs as are read:
+        there every ranker keeps most of them.
+    """
+    recalls = np.full((len(rankings), len(cuts)), np.nan)
+    columns = [column for column, cut in enumerate(cuts) if len(rankings[0]) > 2 * cut]
+    texts = ["\n".join(texts[: cuts[column]]) for texts in rankings for column in columns]
+    if texts:
+        found = 100 * lcs_overlap(target, texts).recall
+        recalls[:, columns] = found.reshape(len(rankings), len(columns))
+    return recalls
+
+
+def recall_interval(recalls: Floats) -> Interval:
+    """Return the mean recall over clusters with its 95 % bootstrap interval."""
+    (found,) = intervals(recalls[:, None], samples=1_000, confidence=0.95, seed=0)
+    return found
 
 
 def _score(predictions: Sequence[str], references: Sequence[str], preset: Preset) -> Floats:
@@ -137,7 +172,7 @@ def _score(predictions: Sequence[str], references: Sequence[str], preset: Preset
 
 
 def _lines(texts: Sequence[str], preset: Preset) -> Sequence[str]:
-    """Return texts with a sentence on each line."""
+    """Return texts with one sentence per line."""
     if not preset.finds_sentences:
         return texts
     return [

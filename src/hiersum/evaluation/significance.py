@@ -1,59 +1,104 @@
-"""Is one system better than another, or was it luck?
+"""Bootstrap intervals of mean scores, and tests of the difference between two systems.
 
-Both tests ask how often chance alone makes a difference of means as large as the one that was seen, in
-either direction; the scores of two systems on the same input belong together.
+Scores are a table with a row per input and a column per metric.
 
-    paired bootstrap           inputs are drawn anew; the drawn differences are centred on zero, which
-                               is where they would be if the systems were alike
-    approximate randomisation  for each input a coin decides which system gets which score; if the
-                               systems were alike this would change nothing
+    paired bootstrap           resample the inputs; centre the resampled differences on zero
+    approximate randomisation  flip a coin for each input to swap the two systems' scores
 
-Both count the observed difference as one of the trials, so that no p-value is 0.
+Both p-values are two-sided: how often chance alone makes a difference as large as the observed one.
+The observed difference counts as one of the trials, so no p-value is 0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.config import EvaluationConfig
-from hiersum.evaluation.resampling import Interval, bootstrap_means, chunks
 
 Floats = NDArray[np.float64]
 
-# Sums of the same numbers in another order differ in their last bits; equal means must count as equal.
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
+"""Sums of the same numbers in another order differ in their last bits; equal means count as equal."""
+_MAX_DRAWS = 4_000_000  # drawn at a time, to bound memory
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A mean with the bounds of its bootstrap interval."""
+
+    mean: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How much better the first system is than the second, and how sure that is."""
+    """How far the first system is ahead of the second."""
 
     interval: Interval
     p_bootstrap: float
     p_randomisation: float
 
 
+def bootstrap_means(scores: Floats, *, samples: int, seed: int) -> Floats:
+    """Return the mean of every column in every bootstrap sample: samples x columns.
+
+    A sample draws as many rows as the table has, with replacement; all columns share the draws. Only
+    how often each row is drawn matters, so all means are one matrix product.
+    """
+    num_rows = len(scores)
+    generator = np.random.default_rng(seed)
+    means = []
+    for size in chunks(samples, num_rows):
+        drawn = generator.integers(0, num_rows, (size, num_rows))
+        drawn += np.arange(size)[:, None] * num_rows
+        counts = np.bincount(drawn.ravel(), minlength=size * num_rows).reshape(size, num_rows)
+        means.append(counts @ scores / num_rows)
+    return np.concatenate(means)
+
+
+def intervals(scores: Floats, *, samples: int, confidence: float, seed: int) -> list[Interval]:
+    """Return the mean of every column with its bootstrap percentiles."""
+    return _intervals(
+        scores.mean(axis=0), bootstrap_means(scores, samples=samples, seed=seed), confidence
+    )
+
+
 def compare_scores(first: Floats, second: Floats, config: EvaluationConfig) -> list[Difference]:
-    """Compare two tables of scores (a row per pair, a column per metric), column by column."""
+    """Compare two systems' scores on the same inputs, column by column."""
     differences = first - second
     observed = differences.mean(axis=0)
     means = bootstrap_means(differences, samples=config.bootstrap_samples, seed=config.seed)
-    outside = 50 * (1 - config.confidence)
-    low, high = np.percentile(means, [outside, 100 - outside], axis=0)
-    p_bootstrap = _p_value(means - observed, observed)
     swapped = _randomised_means(differences, trials=config.randomisation_trials, seed=config.seed)
-    p_randomisation = _p_value(swapped, observed)
     return [
-        Difference(Interval(*map(float, bounds)), float(p_boot), float(p_swap))
-        for *bounds, p_boot, p_swap in zip(observed, low, high, p_bootstrap, p_randomisation)
+        Difference(interval, float(p_bootstrap), float(p_randomisation))
+        for interval, p_bootstrap, p_randomisation in zip(
+            _intervals(observed, means, config.confidence),
+            _p_values(means - observed, observed),
+            _p_values(swapped, observed),
+        )
     ]
 
 
+def chunks(total: int, row_length: int) -> Iterator[int]:
+    """Yield sizes that add up to `total`, each small enough for a table of such rows."""
+    step = max(1, _MAX_DRAWS // max(1, row_length))
+    for start in range(0, total, step):
+        yield min(step, total - start)
+
+
+def _intervals(observed: Floats, means: Floats, confidence: float) -> list[Interval]:
+    outside = 50 * (1 - confidence)
+    low, high = np.percentile(means, [outside, 100 - outside], axis=0)
+    return [Interval(*map(float, bounds)) for bounds in zip(observed, low, high)]
+
+
 def _randomised_means(differences: Floats, *, trials: int, seed: int) -> Floats:
-    """Return the mean differences after random swaps; a swap turns the sign of a difference."""
+    """Return mean differences after random swaps; a swap flips the sign of a difference."""
     num_rows = len(differences)
     generator = np.random.default_rng(seed)
     means = []
@@ -63,7 +108,7 @@ def _randomised_means(differences: Floats, *, trials: int, seed: int) -> Floats:
     return np.concatenate(means)
 
 
-def _p_value(by_chance: Floats, observed: Floats) -> Floats:
-    as_large = np.abs(by_chance) >= np.abs(observed) - _ROUNDING
+def _p_values(by_chance: Floats, observed: Floats) -> Floats:
+    as_large = np.abs(by_chance) >= np.abs(observed) - ROUNDING
     p_values: Floats = (as_large.sum(axis=0) + 1) / (len(by_chance) + 1)
     return p_values

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from hiersum.errors import InputError
-from hiersum.evaluation.tables import Table
+from hiersum.evaluation.comparison import Table
 
 Ints = NDArray[np.int64]
 

@@ -15,7 +15,7 @@ import numpy as np
 from hiersum.data.corpora import corpus_files, read_corpus
 from hiersum.data.files import open_binary
 from hiersum.errors import DataError, InputError
-from hiersum.evaluation.files import Entries, read_texts
+from hiersum.evaluation.summary_files import Entries, read_texts
 from hiersum.humaneval.design import Showing, balance_counts, qa_design, rating_design
 from hiersum.humaneval.questions import AskedQuestion, read_questions, write_drafts
 from hiersum.humaneval.study import GOLD, OTHER, Item, Kind, Links, Question, Study, Task

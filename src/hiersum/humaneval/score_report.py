@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from hiersum.evaluation.resampling import Interval
-from hiersum.evaluation.tables import Table
+from hiersum.evaluation.comparison import Table
+from hiersum.evaluation.significance import Interval
 from hiersum.humaneval.responses import JudgeRecord
 from hiersum.humaneval.statistics import Anova, PairTest
 from hiersum.humaneval.study import Study

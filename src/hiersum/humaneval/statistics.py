@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.config import EvaluationConfig
-from hiersum.evaluation.resampling import Interval, bootstrap_means, chunks
+from hiersum.evaluation.significance import Interval, bootstrap_means, chunks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -1,10 +1,10 @@
-"""Experiment files: which systems, on what, how large, for how long.
+"""Experiment files: which systems to train and test, on what data, how large, for how long.
 
-[experiment]         which rows of the paper's tables, and the budget of each network
+[experiment]         rows of the paper's tables, and the training budget of each network
 [corpus]             articles to build clusters from, or clusters
-[sizes]              how large the networks are; the paper's if left out
-[data] [training]    and the other sections of a config: settings of all systems alike
-[systems.NAME]       what one system has of its own: `checkpoint`, or sections of a config
+[sizes]              how large the networks are; default: as in the paper
+[data] [training]    and the other sections of a config: settings for all systems
+[systems.NAME]       settings for one system: `checkpoint`, or sections of a config
 """
 
 from __future__ import annotations
@@ -17,38 +17,39 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, TypeVar, cast
 
 from hiersum.config import Config, config_from_dict
 from hiersum.config.checks import require_at_least
 from hiersum.config.loader import apply_override, build_section, read_toml
 from hiersum.errors import ConfigError
-from hiersum.reproduction.sizes import Sizes
-from hiersum.reproduction.systems import EXTRACTIVE, NETWORKS, ROWS, longer_data, split_row
+from hiersum.reproduction.systems import EXTRACTIVE, NETWORKS, ROWS, Sizes, longer_data, split_row
 
 SPLITS = ("train", "valid", "test")
 _SECTIONS = tuple(Config.__dataclass_fields__)
+_PAPER: dict[str, dict[str, Any]] = {"evaluation": {"preset": "paper"}}
 _DECIDED = {"data", "valid_data", "test_data", "start", "steps", "log_every", "save_every",
             "validate_every", "keep_best"}  # fmt: skip
 _UNDEFINED = re.compile(r"\$\{?(\w+)")
+Section = TypeVar("Section")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RunSettings:
-    """Which systems, and how long each learns."""
+    """`[experiment]`: which systems, and how long each is trained."""
 
     systems: tuple[str, ...] = ROWS
     """Rows of Tables 2 and 3; `NAME@longer` tests a network on longer input."""
     million_tokens: float = 63_000.0
-    """What every network learns from: source and target tokens, in millions."""
+    """Training budget of each network: source and target tokens, in millions."""
     validations: int = 20
-    """How often a network is validated while it learns."""
+    """How often a network is validated during training."""
     checkpoints: int = 5
-    """The best checkpoints by validation, whose scores are averaged."""
+    """Average the scores of so many of the best checkpoints by validation loss."""
     processes: int = 1
     """Processes (GPUs) that train a network together."""
     texts: Literal["all", "generated", "none"] = "all"
-    """Texts in the report: all; those of networks alone, none of the corpus; none."""
+    """Texts in the report: `all`, `generated` (nothing copied from the corpus) or `none`."""
     num_texts: int = 2
     """Test clusters whose texts are shown."""
     text_ids: tuple[str, ...] = ()
@@ -78,28 +79,28 @@ class RunSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CorpusSettings:
-    """What is learned from and tested on."""
+    """`[corpus]`: the data to train and test on."""
 
     kind: Literal["articles", "clusters"] = "articles"
-    """Articles to build clusters from as the paper's, or clusters."""
+    """`articles` to build clusters from as in the paper, or ready `clusters`."""
     train: tuple[str, ...] = ()
-    """Files to learn from; `*` and `$NAME` (the environment) are expanded."""
+    """Training files; `*` and `$NAME` (environment variables) are expanded."""
     valid: tuple[str, ...] = ()
-    """Files to choose checkpoints by."""
+    """Validation files, to choose checkpoints."""
     test: tuple[str, ...] = ()
-    """Files to score."""
+    """Test files."""
     max_train: int = 0
-    """Learn from so many of them, drawn at random; 0: all."""
+    """Train on so many records, drawn at random; 0: all."""
     max_valid: int = 0
-    """Validate on so many of them; 0: all."""
+    """Validate on so many; 0: all."""
     max_test: int = 0
-    """Score so many of them; 0: all."""
+    """Test on so many; 0: all."""
     search: int = 10
-    """Other articles in a cluster, found by its title."""
+    """Other articles in a cluster, found by searching for its title."""
     skip_bad: bool = False
-    """Skip what cannot be used."""
+    """Skip records that cannot be used."""
     seed: int = 1
-    """Draws articles and the order of clusters."""
+    """Seed for drawing articles and ordering clusters."""
 
     def __post_init__(self) -> None:
         for name in ("max_train", "max_valid", "max_test", "search", "seed"):
@@ -112,15 +113,15 @@ class CorpusSettings:
         """Return the files of a split.
 
         Raises:
-            ConfigError: a name is not in the environment, or there is no such file.
+            ConfigError: an environment variable is not set, or a file does not exist.
         """
         found: list[Path] = []
         for pattern in getattr(self, split):
             name = os.path.expandvars(pattern)
             if missing := _UNDEFINED.search(name):
                 raise ConfigError(
-                    f"corpus.{split}: {pattern} needs the environment's {missing[1]}, which is not "
-                    "set; set it to the folder that the corpora are in"
+                    f"corpus.{split}: {pattern} needs the environment variable {missing[1]}, which "
+                    "is not set; set it to the folder of the corpora"
                 )
             matches = sorted(glob.glob(os.path.expanduser(name)))
             if not matches:
@@ -129,7 +130,7 @@ class CorpusSettings:
         return found
 
     def limit(self, split: str) -> int:
-        """Return how many are used, 0 for all."""
+        """Return how many records to use, 0 for all."""
         return cast(int, getattr(self, f"max_{split}"))
 
 
@@ -142,15 +143,15 @@ class Experiment:
     corpus: CorpusSettings
     sizes: Sizes
     common: Mapping[str, dict[str, Any]]
-    """Settings of all systems."""
+    """Settings for all systems."""
     own: Mapping[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
-    """Settings that one system has of its own."""
+    """Settings for one system."""
     checkpoints: Mapping[str, str] = field(default_factory=dict)
-    """Model folders of systems that are not trained."""
+    """Model folders of systems that are given instead of trained."""
 
     @property
     def networks(self) -> list[str]:
-        """The networks of the rows, each once, in the order in which they are named."""
+        """The networks behind the rows, in the order in which the experiment names them."""
         named = dict.fromkeys(split_row(row)[0] for row in self.run.systems)
         return [name for name in named if name in NETWORKS]
 
@@ -160,27 +161,20 @@ class Experiment:
         return [row for row in ROWS if row in self.run.systems]
 
     def base(self) -> Config:
-        """Return the settings that no system changes: evaluation, extraction, the ranker's training."""
-        paper: dict[str, dict[str, Any]] = {
-            "evaluation": {"preset": "paper"},
-            "extractive": {"style": "paper"},
-        }
-        return config_from_dict(_merged(paper, self.common))
+        """Return the settings for all systems: evaluation, extraction, training of the ranker."""
+        return config_from_dict(_merged(_PAPER, {"extractive": {"style": "paper"}}, self.common))
 
     def config(self, row: str) -> Config:
-        """Return the settings of a row: the common ones, those of the system, those of its own.
+        """Return the settings of a row: for all systems, then what defines its system, then its own.
 
         Raises:
-            ConfigError: they do not fit together.
+            ConfigError: they contradict each other.
         """
         system, is_longer = split_row(row)
         if system in EXTRACTIVE:
             return self.base()
         values = _merged(
-            {"evaluation": {"preset": "paper"}},
-            self.common,
-            NETWORKS[system](self.sizes),
-            self.own.get(system, {}),
+            _PAPER, self.common, NETWORKS[system](self.sizes), self.own.get(system, {})
         )
         if is_longer:
             is_flat = values["model"]["architecture"] != "ht"
@@ -189,10 +183,10 @@ class Experiment:
 
 
 def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
-    """Read an experiment file, changed by `section.key=value` overrides.
+    """Read an experiment file and apply `section.key=value` overrides.
 
     Raises:
-        ConfigError: the file cannot be read, or a name or value does not fit.
+        ConfigError: the file cannot be read, or a name or value is invalid.
     """
     values = read_toml(path)
     for override in overrides:
@@ -208,9 +202,9 @@ def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
     _refuse_decided(values)
     experiment = Experiment(
         name=path.stem,
-        run=cast(RunSettings, _section(RunSettings, values, "experiment")),
-        corpus=cast(CorpusSettings, _section(CorpusSettings, values, "corpus")),
-        sizes=cast(Sizes, _section(Sizes, values, "sizes")),
+        run=_section(RunSettings, values, "experiment"),
+        corpus=_section(CorpusSettings, values, "corpus"),
+        sizes=_section(Sizes, values, "sizes"),
         common={name: table for name, table in values.items() if name in _SECTIONS},
         own={
             name: {k: v for k, v in t.items() if k != "checkpoint"} for name, t in systems.items()
@@ -225,12 +219,12 @@ def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
     return experiment
 
 
-def _section(kind: type, values: Mapping[str, Any], name: str) -> object:
-    return build_section(kind, values.get(name, {}), f"{name}.")
+def _section(kind: type[Section], values: Mapping[str, Any], name: str) -> Section:
+    return cast(Section, build_section(kind, values.get(name, {}), f"{name}."))
 
 
 def _refuse_decided(values: Mapping[str, dict[str, Any]]) -> None:
-    """Refuse settings that would be overruled without a word."""
+    """Refuse settings that the experiment would silently override."""
     definitions = [definition(Sizes()) for definition in NETWORKS.values()]
     for section in ("data", "model", "graph"):
         decided = {key for definition in definitions for key in definition.get(section, {})}
@@ -247,7 +241,7 @@ def _refuse_decided(values: Mapping[str, dict[str, Any]]) -> None:
 
 
 def _merged(*layers: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Lay sections over each other, later ones winning key by key."""
+    """Merge sections key by key; later layers win."""
     merged: dict[str, dict[str, Any]] = {}
     for layer in layers:
         for section, values in layer.items():

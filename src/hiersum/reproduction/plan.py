@@ -1,22 +1,21 @@
-"""From an experiment to its stages: what is made from what, in which order."""
+"""The stages of an experiment: what each needs, in which order they run, and how long they take."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hiersum.config import Config, SearchConfig, config_to_dict
+from hiersum.config import Config, RankerTrainingConfig, SearchConfig, config_to_dict
 from hiersum.data.identity import identify_corpus, identify_model
 from hiersum.errors import ConfigError
-from hiersum.reproduction import costs
-from hiersum.reproduction.corpus import count_all
 from hiersum.reproduction.experiment import SPLITS, Experiment
 from hiersum.reproduction.stages import Stage
 from hiersum.reproduction.systems import EXTRACTIVE, label_of, split_row
-from hiersum.reproduction.work import Workshop, file_name
+from hiersum.reproduction.work import Workshop, count_all, file_name
+
+_FLOPS = 80e9  # per second, for training small networks on two cores
 
 
 @dataclass(slots=True)
@@ -31,9 +30,9 @@ class Plan:
     ranking: Stage | None = None
     """Table 1."""
     forms: dict[str, dict[str, Stage]] = field(default_factory=dict)
-    """Prepared splits by form."""
+    """Prepared splits by form; networks that read alike share a form."""
     learning: dict[str, Stage] = field(default_factory=dict)
-    """The training of each network, or the validation of one that was given."""
+    """The training of each network, or the validation of a given one."""
     writing: dict[str, Stage] = field(default_factory=dict)
 
     @classmethod
@@ -41,7 +40,7 @@ class Plan:
         """Plan an experiment.
 
         Raises:
-            ConfigError: files or model folders that it names are not there.
+            ConfigError: it names files or model folders that do not exist.
         """
         has_ranker = experiment.base().ranker.kind in ("auto", "neural")
         plan = cls(experiment, Workshop(experiment, out, workers, has_ranker))
@@ -58,8 +57,8 @@ class Plan:
     def stages(self) -> list[Stage]:
         """All stages, each after those it needs.
 
-        What can fail for want of something comes before what takes hours; networks learn and write one
-        after the other, in the order in which the experiment names them, so that rows are there early.
+        Stages that fail if a file or library is missing come before those that take hours. Each
+        network is trained and tested before the next, in the experiment's order, so rows appear early.
         """
         shared = [*self.clusters.values(), self.vocabulary, self.ranker, self.ranking]
         prepared = [stage for splits in self.forms.values() for stage in splits.values()]
@@ -72,7 +71,7 @@ class Plan:
 
     @property
     def tools(self) -> tuple[Stage, ...]:
-        """What makes the vocabulary, and the ranker if there is one."""
+        """The stages for the vocabulary and, if one is trained, the ranker."""
         return (self.vocabulary,) if self.ranker is None else (self.vocabulary, self.ranker)
 
     def _add_clusters(self, split: str) -> None:
@@ -94,7 +93,7 @@ class Plan:
             },
             needs=(self.clusters["train"],) if is_built and split != "train" else (),
             leaves=(work.drawn(split), work.built(split)),
-            cost=costs.clusters(self._number(split), work.workers) if is_built else 1,
+            cost=_clusters_cost(self._number(split), work.workers) if is_built else 1,
         )
 
     def _add_tools(self) -> None:
@@ -108,7 +107,7 @@ class Plan:
             inputs={"sizes": {"pieces": size}, "training": {"seed": seed}},
             needs=(self.clusters["train"],),
             leaves=(work.out / "vocabulary",),
-            cost=costs.vocabulary(number, size),
+            cost=5 + number / 400 + size / 80,
         )
         if not work.has_ranker:
             return
@@ -119,7 +118,7 @@ class Plan:
             inputs=_sections(base, "ranker_training", "data"),
             needs=(self.vocabulary, self.clusters["train"], self.clusters["valid"]),
             leaves=(work.out / "ranker", work.run("ranker")),
-            cost=costs.ranker(number, base.ranker_training),
+            cost=_ranker_cost(number, base.ranker_training),
         )
         self.ranking = Stage(
             name="ranking",
@@ -127,7 +126,7 @@ class Plan:
             work=partial(work.compare_rankers, base),
             inputs=_sections(base, "data"),
             needs=(self.ranker, self.clusters["test"]),
-            cost=costs.ranking(self._number("test")),
+            cost=3 + self._number("test") * 0.11,
         )
 
     def _add_network(self, name: str) -> None:
@@ -142,7 +141,7 @@ class Plan:
                 work=partial(work.validate, name, form, config),
                 inputs={"checkpoint": _identify(name, given), **_sections(config, "training")},
                 needs=(self.forms[form]["valid"],),
-                cost=costs.validation(config),
+                cost=training_cost(config, 0.002 * config.training.max_valid_examples) / 3,
             )
             return
         form = self._form(name, config, ("train", "valid"))
@@ -159,7 +158,7 @@ class Plan:
             },
             needs=(self.forms[form]["train"], self.forms[form]["valid"]),
             leaves=(work.run(name), work.run(name).with_suffix(".toml")),
-            cost=costs.training(config, settings.million_tokens) / settings.processes,
+            cost=training_cost(config, settings.million_tokens) / settings.processes,
         )
 
     def _add_row(self, row: str) -> None:
@@ -175,7 +174,7 @@ class Plan:
                 inputs=_sections(config, "data", "ranker", "extractive"),
                 needs=(self.clusters["test"], *self.tools),
                 leaves=(work.summaries(row),),
-                cost=costs.extracting(number),
+                cost=3 + number * 0.15,
             )
             return
         form = self._form(row, config, ("test",))
@@ -188,11 +187,11 @@ class Plan:
             inputs=_sections(config, "decoding"),
             needs=(self.learning[system], self.forms[form]["test"]),
             leaves=(work.summaries(row),),
-            cost=costs.writing(config, number) * num_checkpoints,
+            cost=_writing_cost(config, number) * num_checkpoints,
         )
 
     def _form(self, row: str, config: Config, splits: tuple[str, ...]) -> str:
-        """Return the name of the form that a row reads, its splits added where they are missing."""
+        """Return the form that a row reads, with stages for the given splits added if missing."""
         system, _ = split_row(row)
         given = self.experiment.checkpoints.get(system)
         sections = ("data", "ranker", *(() if config.model.graph_head is None else ("graph",)))
@@ -201,13 +200,17 @@ class Plan:
             "model": {"flat": config.model.architecture != "ht", "graph": config.model.graph_head},
             "checkpoint": given and _identify(system, given),
         }
-        alike = (name for name, stages in self.forms.items() if _reads(stages, inputs))
+        alike = (
+            name
+            for name, stages in self.forms.items()
+            if any(stage.inputs == inputs for stage in stages.values())
+        )
         form = next(alike, file_name(row))
         stages = self.forms.setdefault(form, {})
         for split in splits:
             if split in stages:
                 continue
-            # What is learned from may be cut to what sources support; what is scored against, never.
+            # Training targets may be cut to what the sources support; test targets never are.
             whole = replace(config, data=replace(config.data, supported_targets=False))
             used = whole if split == "test" else config
             stages[split] = Stage(
@@ -217,7 +220,7 @@ class Plan:
                 inputs=inputs,
                 needs=(self.clusters[split], *(() if given else self.tools)),
                 leaves=(self.work.prepared(form, split),),
-                cost=costs.preparing(self._number(split), config, self.work.workers),
+                cost=preparing_cost(self._number(split), config, self.work.workers),
             )
         return form
 
@@ -232,12 +235,8 @@ def _identify(name: str, given: str) -> str:
     return identify_model(Path(given))
 
 
-def _reads(stages: Mapping[str, Stage], inputs: Mapping[str, Any]) -> bool:
-    return any(stage.inputs == inputs for stage in stages.values())
-
-
 def _training_only(config: Config) -> Config:
-    """Leave out what training does not depend on, so that a change of it does not matter to a run."""
+    """Reset what training does not depend on, so that changing it does not invalidate a run."""
     is_written = config.training.max_rouge_examples > 0
     return replace(
         Config(),
@@ -249,9 +248,9 @@ def _training_only(config: Config) -> Config:
 
 
 def _sections(config: Config, *names: str) -> dict[str, Any]:
-    """Return what is set in some sections; what has its default is left out.
+    """Return the settings of some sections that differ from their defaults.
 
-    So a newer hiersum with more settings goes on with what an older one began.
+    Leaving out defaults lets a newer hiersum with more settings resume what an older one began.
     """
     values, defaults = config_to_dict(config), config_to_dict(Config())
     return {
@@ -265,7 +264,46 @@ def _sections(config: Config, *names: str) -> dict[str, Any]:
 
 
 def _as_json(value: Any) -> Any:
-    """Turn tuples into lists, as they come back from a file."""
+    """Turn tuples into lists, as JSON does."""
     if isinstance(value, dict):
         return {key: _as_json(item) for key, item in value.items()}
     return [_as_json(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+# Estimated seconds on two cores; finished stages correct them.
+
+
+def training_cost(config: Config, million_tokens: float) -> float:
+    """Six operations per token and weight (or attended token), forward and backward."""
+    model = config.model
+    spans = {
+        "ht": config.data.max_paragraph_tokens,
+        "ft": config.data.max_source_tokens,
+        "tdmca": (model.block_length + config.data.max_source_tokens // model.compression) // 2,
+    }
+    attention = 2 * spans[model.architecture] * model.width
+    layer = 4 * model.width**2 + 2 * model.width * model.ff_width + attention
+    num_decoder_layers = 0 if model.architecture == "tdmca" else model.num_decoder_layers
+    # About a tenth of the tokens are targets; only they pass through the decoder and the output layer.
+    layers = (len(model.layers) + 0.1 * num_decoder_layers) * layer
+    output = 0.1 * model.vocab_size * model.width
+    return 5 + 1e6 * million_tokens * 6 * (layers + output) / _FLOPS
+
+
+def preparing_cost(number: int, config: Config, workers: int) -> float:
+    has_names = config.model.graph_head is not None and config.graph.kind == "discourse"
+    return 3 + number * (0.25 if has_names else 0.11) / workers
+
+
+def _clusters_cost(number: int, workers: int) -> float:
+    return 5 + number / 400 + number / (90 * workers)
+
+
+def _ranker_cost(number: int, settings: RankerTrainingConfig) -> float:
+    used = min(number, settings.max_clusters) if settings.max_clusters else number
+    return 5 + used * settings.epochs * 0.55 * settings.width / 256
+
+
+def _writing_cost(config: Config, number: int) -> float:
+    per_token = config.decoding.beam_size * (config.model.width / 256) * 0.0004
+    return 3 + number * config.decoding.max_length * per_token

@@ -1,21 +1,44 @@
-"""`hiersum reproduce`, from an experiment file to its report."""
+"""`hiersum reproduce`: run an experiment, score what its systems wrote, and write the report.
+
+The results are one JSON record, from which all tables and plots are made.
+"""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hiersum.data.files import alone_in
-from hiersum.errors import InputError
-from hiersum.evaluation.tables import Table
-from hiersum.reproduction.duration import Estimate, spoken
+import numpy as np
+
+from hiersum import __version__
+from hiersum.config import EvaluationConfig
+from hiersum.data.corpora import read_corpus
+from hiersum.data.files import alone_in, read_lines
+from hiersum.data.records import BadRecords
+from hiersum.errors import ConfigError, DataError, InputError
+from hiersum.evaluation.comparison import Table, difference_record, in_points
+from hiersum.evaluation.measures import measure_texts
+from hiersum.evaluation.rouge import PRESETS, RougeScores, score_pairs, signature
+from hiersum.evaluation.significance import Difference, compare_scores
 from hiersum.reproduction.experiment import load_experiment
+from hiersum.reproduction.paper_tables import write_report
 from hiersum.reproduction.plan import Plan
-from hiersum.reproduction.report import write_report
-from hiersum.reproduction.results import gather
-from hiersum.reproduction.stages import Ledger, Stage, refuse_changes, run_stages
+from hiersum.reproduction.stages import Estimate, Ledger, Stage, refuse_changes, run_stages, spoken
+from hiersum.reproduction.systems import (
+    EXTRACTIVE,
+    METRICS,
+    SOURCE,
+    label_of,
+    late_fall,
+    numbers_of,
+    share_of_paper,
+    split_row,
+    why_undertrained,
+)
 
 _SECONDS_BETWEEN_REPORTS = 60
 
@@ -29,71 +52,214 @@ def reproduce(
     redo: bool = False,
     report_only: bool = False,
 ) -> dict[str, Any]:
-    """Run an experiment, or go on with it, and write its report; return what it found.
+    """Run or resume an experiment and write its report; return the results.
 
     Args:
         path: the experiment file.
         out: the folder for everything that is made.
         overrides: settings as `section.key=value`.
         workers: processes that build and prepare.
-        redo: make anew what was made from other settings.
-        report_only: only write the report of what is finished.
+        redo: redo stages that were made from other settings.
+        report_only: only write the report on what is finished.
 
     Raises:
-        HiersumError: the experiment does not fit, or a stage cannot be done.
+        HiersumError: the experiment is invalid, or a stage failed.
     """
     plan = Plan.of(load_experiment(path, overrides), out, workers)
-    _make_folder(out)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{out}: cannot be made a folder ({error.strerror})") from error
     ledger = Ledger(out)
+    last_report = time.monotonic()
+
+    def refresh_report(stage: Stage) -> None:
+        """Let people read the results of a long run while it lasts."""
+        nonlocal last_report
+        if stage.kind == "write" and time.monotonic() - last_report > _SECONDS_BETWEEN_REPORTS:
+            write_report(gather(plan, ledger), out / "report")
+            last_report = time.monotonic()
+
     with alone_in(out):
         if not report_only:
             refuse_changes(plan.stages, ledger, out, redo=redo)
-            run_stages(plan.stages, ledger, after_each=_Refresher(plan, ledger))
+            run_stages(plan.stages, ledger, after_each=refresh_report)
         record = gather(plan, ledger)
         write_report(record, out / "report")
     return record
 
 
 def list_stages(path: Path, out: Path, *, overrides: Iterable[str] = (), workers: int = 1) -> Table:
-    """Return what would be done: every stage, its state, and about how long it takes."""
-    plan = Plan.of(load_experiment(path, overrides), out, workers)
+    """Return every stage with its state and its time."""
+    stages = Plan.of(load_experiment(path, overrides), out, workers).stages
     ledger = Ledger(out)
-    notes = {stage.name: ledger.read(stage) for stage in plan.stages}
-    finished = [s for s in plan.stages if ledger.is_finished(s)]
-    estimate = Estimate.of((s.kind, s.cost, n.seconds) for s in finished if (n := notes[s.name]))
+    estimate = Estimate.of(stages, ledger)
     rows = []
     left = 0.0
-    for stage in plan.stages:
-        note = notes[stage.name]
-        about = estimate.seconds(stage.kind, stage.cost)
-        if ledger.is_finished(stage):
-            state, time = "done", f"took {spoken(note.seconds if note else 0)}"
+    for stage in stages:
+        if done := ledger.finished(stage):
+            state, time = "done", f"took {spoken(done.seconds)}"
         else:
+            note = ledger.read(stage)
             is_changed = note is not None and note.fingerprint != stage.fingerprint
             state = "changed" if is_changed else "begun" if note else "to do"
-            time = f"about {spoken(about)}"
-            left += about
+            seconds = estimate.seconds(stage.kind, stage.cost)
+            time = f"about {spoken(seconds)}"
+            left += seconds
         rows.append((stage.name, stage.doing, state, time))
     rows.append(("", "all that is left", "", f"about {spoken(left)}"))
     return Table(("stage", "what", "state", "time"), tuple(rows))
 
 
-class _Refresher:
-    """Writes the report anew when a row is finished: a long run can be read while it lasts."""
+def gather(plan: Plan, ledger: Ledger) -> dict[str, Any]:
+    """Return the record of an experiment as far as it is finished.
 
-    def __init__(self, plan: Plan, ledger: Ledger) -> None:
-        self._plan = plan
-        self._ledger = ledger
-        self._last = time.monotonic()
+    Raises:
+        DataError: the test clusters or the summaries are unusable.
+    """
+    experiment = plan.experiment
+    config = experiment.base().evaluation
+    rows = [row for row in experiment.rows if ledger.finished(plan.writing[row])]
+    results = _Results.read(plan, rows, config)
+    ranking = plan.ranking
+    return {
+        "experiment": experiment.name,
+        "hiersum": __version__,
+        "signature": signature(config, len(results.ids)) if rows else "",
+        "clusters": {
+            split: ledger.found(stage).get("clusters")
+            for split, stage in plan.clusters.items()
+            if ledger.finished(stage)
+        },
+        "test": {"scored": len(results.ids), "left_out": results.num_left_out},
+        "ranking": ledger.found(ranking) if ranking and ledger.finished(ranking) else None,
+        "rows": [_row(row, plan, ledger, results, config) for row in rows],
+        "pending": [label_of(r, experiment.sizes) for r in experiment.rows if r not in rows],
+        "paper": SOURCE,
+        "texts": _shown_texts(plan, results),
+        "stages": [
+            {"stage": s.name, "seconds": n.seconds, "processor_seconds": n.processor_seconds}
+            for s in plan.stages
+            if (n := ledger.finished(s))
+        ],
+    }
 
-    def __call__(self, stage: Stage) -> None:
-        if stage.kind == "write" and time.monotonic() - self._last > _SECONDS_BETWEEN_REPORTS:
-            write_report(gather(self._plan, self._ledger), self._plan.work.out / "report")
-            self._last = time.monotonic()
+
+@dataclass(frozen=True, slots=True)
+class _Results:
+    """The summaries and scores of all finished rows on the clusters that all of them cover."""
+
+    ids: list[str]
+    titles: Mapping[str, str]
+    targets: Mapping[str, str]
+    texts: Mapping[str, Sequence[Mapping[str, str]]]
+    """For each row and checkpoint, the summaries by cluster; the best checkpoint first."""
+    scores: Mapping[str, RougeScores]
+    """For each row, the scores averaged over its checkpoints."""
+
+    @property
+    def num_left_out(self) -> int:
+        return len(self.targets) - len(self.ids)
+
+    @classmethod
+    def read(cls, plan: Plan, rows: Sequence[str], config: EvaluationConfig) -> _Results:
+        if not rows:
+            return cls([], {}, {}, {}, {})
+        titles: dict[str, str] = {}
+        targets: dict[str, str] = {}
+        bad = BadRecords(skip=plan.experiment.corpus.skip_bad)
+        for path in plan.work.clusters("test"):
+            for cluster in read_corpus(path, bad=bad):
+                if cluster.id in targets:
+                    raise DataError(f"{path}: two test clusters have the id {cluster.id!r}")
+                if cluster.summary:
+                    titles[cluster.id], targets[cluster.id] = cluster.title, cluster.summary
+        texts = {row: [_read_summaries(path) for path in _files(plan, row)] for row in rows}
+        ids = [i for i in targets if all(i in found for files in texts.values() for found in files)]
+        if not ids:
+            raise DataError(
+                f"{plan.work.clusters('test')[0]}: no test cluster has a summary of every system"
+            )
+        references, preset = [targets[i] for i in ids], PRESETS[config.preset]
+        scores = {}
+        for row, files in texts.items():
+            found = [score_pairs([of[i] for i in ids], references, preset) for of in files]
+            mean = np.mean([checkpoint.table for checkpoint in found], axis=0)
+            scores[row] = RougeScores(preset.metrics, mean)
+        return cls(ids, titles, targets, texts, scores)
+
+    def difference(self, first: str, second: str, config: EvaluationConfig) -> Any:
+        """Return how far the first row is ahead of the second, None if there is no second."""
+        if second not in self.scores:
+            return None
+        found = compare_scores(self.scores[first].f1, self.scores[second].f1, config)
+        by_metric: dict[str, Difference] = dict(zip(self.scores[first].metrics, found))
+        return {metric: difference_record(by_metric[metric]) for metric in METRICS}
 
 
-def _make_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be made a folder ({error.strerror})") from error
+def _files(plan: Plan, row: str) -> list[Path]:
+    return sorted(plan.work.summaries(row).glob("*.jsonl"), key=lambda path: int(path.stem))
+
+
+def _read_summaries(path: Path) -> dict[str, str]:
+    records = (json.loads(line) for _, line in read_lines(path))
+    return {record["id"]: record["summary"] for record in records}
+
+
+def _row(
+    row: str, plan: Plan, ledger: Ledger, results: _Results, config: EvaluationConfig
+) -> dict[str, Any]:
+    system, is_longer = split_row(row)
+    intervals = results.scores[row].intervals(config)
+    measures = measure_texts([results.texts[row][0][i] for i in results.ids])
+    paper = numbers_of(row)
+    return {
+        "row": row,
+        "label": label_of(row, plan.experiment.sizes),
+        "rouge": {metric: in_points(intervals[metric]["f1"]) for metric in METRICS},
+        "against_ht": None if row == "ht" else results.difference(row, "ht", config),
+        "against_shorter": results.difference(row, system, config) if is_longer else None,
+        "checkpoints": len(results.texts[row]),
+        "words": round(float(np.nanmean(measures["words"])), 2),
+        "repetition": round(float(np.nan_to_num(measures["repetition"]).mean()), 4),
+        "paper": None if paper is None else dict(zip(METRICS, paper)),
+        "training": None if system in EXTRACTIVE else _training(system, plan, ledger),
+    }
+
+
+def _training(system: str, plan: Plan, ledger: Ledger) -> dict[str, Any]:
+    found = ledger.found(plan.learning[system])
+    if system in plan.experiment.checkpoints:
+        return {**found, "given": plan.experiment.checkpoints[system], "undertrained": []}
+    return {
+        **found,
+        "given": None,
+        "share_of_paper": share_of_paper(found),
+        "late_fall": late_fall(found),
+        "undertrained": why_undertrained(found),
+    }
+
+
+def _shown_texts(plan: Plan, results: _Results) -> list[dict[str, Any]]:
+    """Return the gold and every system's text for the chosen clusters, None for withheld ones."""
+    run, ids = plan.experiment.run, results.ids
+    if run.texts == "none" or not ids:
+        return []
+    for wanted in run.text_ids:
+        if wanted not in ids:
+            raise ConfigError(
+                f"experiment.text_ids: no test cluster {wanted!r}; the first is {ids[0]!r}"
+            )
+    is_all = run.texts == "all"
+    return [
+        {
+            "id": chosen,
+            "title": results.titles[chosen],
+            "gold": results.targets[chosen] if is_all else None,
+            "systems": {
+                row: files[0][chosen] if is_all or row not in EXTRACTIVE else None
+                for row, files in results.texts.items()
+            },
+        }
+        for chosen in run.text_ids or ids[: run.num_texts]
+    ]

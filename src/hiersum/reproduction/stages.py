@@ -1,9 +1,9 @@
-"""Stages: work that is done once, noted, and never done again while nothing it rests on changes.
+"""Stages: pieces of work that run once and are not repeated while nothing they depend on changes.
 
-OUT/stages/NAME.json says of a stage what it was made from (`inputs`, and a fingerprint of these and of
-the stages it needs), whether it is finished, how long it took, and what it found. The note is there
-before the work begins, and the work of every stage goes on where it was, so that a run can be killed at
-any moment. A stage whose inputs have changed is refused, not redone in silence: hours may lie in it.
+OUT/stages/NAME.json records what a stage was made from (its inputs, and a fingerprint of these and of
+the stages it needs), whether it is finished, how long it took, and what it found. The note is written
+before the work begins, and all work can resume, so a run may be killed at any moment. A stage whose
+inputs have changed is refused instead of silently redone: it may hold hours of work.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,6 @@ from rich.console import Console
 from hiersum.data.files import write_atomically
 from hiersum.data.records import parse_json
 from hiersum.errors import ConfigError, DataError
-from hiersum.reproduction.duration import Estimate, spoken
 
 FORMAT = 1
 
@@ -34,32 +33,32 @@ class Stage:
 
     name: str
     doing: str
-    """What is shown while it runs."""
+    """Shown while it runs."""
     work: Callable[[], Mapping[str, Any] | None]
-    """Does it, or goes on with it; returns what is worth noting, as JSON."""
+    """Does the work or resumes it; returns what to record, as JSON."""
     inputs: Mapping[str, Any]
-    """Everything that decides what comes out, besides the stages it needs; JSON."""
+    """Everything that determines the result, besides the stages it needs; JSON."""
     needs: tuple[Stage, ...] = ()
     leaves: tuple[Path, ...] = ()
-    """Files and folders that it makes; removed when it is to be made anew."""
+    """Files and folders it makes; removed before the stage is redone."""
     cost: float = 1.0
-    """About how many seconds it takes on two cores."""
+    """Estimated seconds on two cores."""
 
     @property
     def kind(self) -> str:
-        """What stages of like work have in common."""
+        """The part of the name that similar stages share."""
         return self.name.split("/")[0]
 
     @property
     def fingerprint(self) -> str:
-        """Changes with the inputs of this stage and of all below it."""
+        """A checksum of the inputs of this stage and of all stages it needs."""
         made_from = [FORMAT, self.inputs, [stage.fingerprint for stage in self.needs]]
         return hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is known of a stage on disk."""
+    """What is recorded about a stage."""
 
     fingerprint: str
     inputs: Mapping[str, Any]
@@ -70,13 +69,13 @@ class Note:
 
 
 class Ledger:
-    """The notes of an output folder."""
+    """The notes in an output folder."""
 
     def __init__(self, out: Path) -> None:
         self._folder = out / "stages"
 
     def read(self, stage: Stage) -> Note | None:
-        """Return the note of a stage, None if it was never begun.
+        """Return the note of a stage, None if it was never started.
 
         Raises:
             DataError: the note is damaged.
@@ -90,27 +89,26 @@ class Ledger:
         except TypeError as error:
             raise DataError(f"{path}: damaged; remove it, and its stage is made anew") from error
 
-    def found(self, stage: Stage) -> dict[str, Any]:
-        """Return what a finished stage noted."""
+    def finished(self, stage: Stage) -> Note | None:
+        """Return the note of a stage if it is finished and made from its current inputs."""
         note = self.read(stage)
-        assert note is not None
-        assert note.finished
-        return dict(note.found or {})
+        is_current = note and note.finished and note.fingerprint == stage.fingerprint
+        return note if is_current else None
 
-    def is_finished(self, stage: Stage) -> bool:
-        """Is a stage done, from what it is to be made from now?"""
-        note = self.read(stage)
-        return note is not None and note.finished and note.fingerprint == stage.fingerprint
+    def found(self, stage: Stage) -> dict[str, Any]:
+        """Return what a finished stage recorded."""
+        note = self.finished(stage)
+        assert note is not None, stage.name
+        return dict(note.found or {})
 
     def write(self, stage: Stage, note: Note) -> None:
         path = self._path(stage)
         path.parent.mkdir(parents=True, exist_ok=True)
-        record = {name: getattr(note, name) for name in Note.__dataclass_fields__}
         with write_atomically(path) as file:
-            file.write(json.dumps(record, indent=1).encode() + b"\n")
+            file.write(json.dumps(asdict(note), indent=1).encode() + b"\n")
 
     def remove(self, stage: Stage) -> None:
-        """Forget a stage and what it made."""
+        """Delete a stage's note and what it made."""
         for path in stage.leaves:
             if path.is_dir():
                 shutil.rmtree(path)
@@ -121,85 +119,121 @@ class Ledger:
         return self._folder / f"{stage.name.replace('/', '-')}.json"
 
 
+class Estimate:
+    """How long stages will take: their costs, corrected by how long finished ones took."""
+
+    def __init__(self) -> None:
+        self._costs: dict[str, float] = {}
+        self._taken: dict[str, float] = {}
+
+    @classmethod
+    def of(cls, stages: Sequence[Stage], ledger: Ledger) -> Estimate:
+        """Start from the stages that are finished."""
+        estimate = cls()
+        for stage in stages:
+            if note := ledger.finished(stage):
+                estimate.add(stage.kind, stage.cost, note.seconds)
+        return estimate
+
+    def add(self, kind: str, cost: float, seconds: float) -> None:
+        """Take another finished stage into account."""
+        self._costs[kind] = self._costs.get(kind, 0.0) + cost
+        self._taken[kind] = self._taken.get(kind, 0.0) + seconds
+
+    def seconds(self, kind: str, cost: float) -> float:
+        """Scale a cost by the stages of its kind, else by all stages, else not at all."""
+        if self._costs.get(kind):
+            return cost * self._taken[kind] / self._costs[kind]
+        total = sum(self._costs.values())
+        return cost * sum(self._taken.values()) / total if total else cost
+
+
 def refuse_changes(stages: Sequence[Stage], ledger: Ledger, out: Path, *, redo: bool) -> None:
-    """Refuse stages that were begun from other inputs; with `redo` remove what they made.
+    """Refuse stages that were started from other inputs, or with `redo` delete what they made.
 
     Raises:
-        ConfigError: there are such stages, and they are not to be redone.
+        ConfigError: there are such stages and `redo` is not set.
     """
-    notes = {stage.name: ledger.read(stage) for stage in stages}
-    changed = [s for s in stages if (n := notes[s.name]) and n.fingerprint != s.fingerprint]
-    if not changed:
-        return
+    changed = [
+        (stage, note)
+        for stage in stages
+        if (note := ledger.read(stage)) and note.fingerprint != stage.fingerprint
+    ]
     if redo:
-        for stage in changed:
+        for stage, _ in changed:
             ledger.remove(stage)
-        return
-    reasons = [reason for s in changed if (note := notes[s.name]) and (reason := _change(s, note))]
-    raise ConfigError(
-        f"{out}: {len(changed)} of its stages were made from something else"
-        f"{': ' + reasons[0] if reasons else ''}; --redo makes these anew and keeps the others, "
-        f"or give another --out; they are: {', '.join(stage.name for stage in changed)}"
-    )
+    elif changed:
+        reason = next(filter(None, (_change(stage, note) for stage, note in changed)), "")
+        raise ConfigError(
+            f"{out}: {len(changed)} of its stages were made from something else"
+            f"{': ' + reason if reason else ''}; --redo makes these anew and keeps the others, "
+            f"or give another --out; they are: {', '.join(stage.name for stage, _ in changed)}"
+        )
 
 
 def run_stages(
     stages: Sequence[Stage], ledger: Ledger, *, after_each: Callable[[Stage], None]
 ) -> None:
-    """Do what is not done yet, and say what is running and how long it all takes.
+    """Run the stages that are not finished, and print progress and the time left.
 
     Args:
-        stages: each after those it needs.
-        ledger: what is done, and where that is noted.
-        after_each: called when a stage has been finished.
+        stages: each after the stages it needs.
+        ledger: what is finished.
+        after_each: called after every stage that ran.
     """
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    estimate = Estimate.of(
-        (stage.kind, stage.cost, note.seconds)
-        for stage in stages
-        if (note := ledger.read(stage)) and note.finished
-    )
+    estimate = Estimate.of(stages, ledger)
     for number, stage in enumerate(stages, start=1):
         place = f"[{number} of {len(stages)}]"
-        if ledger.is_finished(stage):
+        if ledger.finished(stage):
             console.print(f"{place} {stage.doing}: done before", markup=False)
             continue
         own = estimate.seconds(stage.kind, stage.cost)
         rest = sum(
             estimate.seconds(other.kind, other.cost)
             for other in stages[number:]
-            if not ledger.is_finished(other)
+            if not ledger.finished(other)
         )
         console.print(
             f"{place} {stage.doing}: about {spoken(own)}; {spoken(own + rest)} to the end",
             markup=False,
         )
-        seconds = _run(stage, ledger)
-        estimate = estimate.with_stage(stage.kind, stage.cost, seconds)
+        estimate.add(stage.kind, stage.cost, _run(stage, ledger))
         after_each(stage)
 
 
+def spoken(seconds: float) -> str:
+    """Format a duration for people."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    if minutes < 90:
+        return f"{minutes} min"
+    hours = seconds / 3600
+    return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.1f} days"
+
+
 def _run(stage: Stage, ledger: Ledger) -> float:
-    begun = Note(stage.fingerprint, stage.inputs)
-    ledger.write(stage, begun)
-    start, processor_start = time.perf_counter(), processor_seconds()
+    note = Note(stage.fingerprint, stage.inputs)
+    ledger.write(stage, note)
+    start, processor_start = time.perf_counter(), _processor_seconds()
     found = stage.work()
     seconds = time.perf_counter() - start
-    processor = processor_seconds() - processor_start
-    ledger.write(
-        stage,
-        Note(begun.fingerprint, begun.inputs, True, round(seconds, 2), round(processor, 2), found),
+    processor = round(_processor_seconds() - processor_start, 2)
+    done = replace(
+        note, finished=True, seconds=round(seconds, 2), processor_seconds=processor, found=found
     )
+    ledger.write(stage, done)
     return seconds
 
 
-def processor_seconds() -> float:
-    """Return the processor time of this process and of those it has waited for."""
+def _processor_seconds() -> float:
+    """Return the processor time of this process and of the children it has waited for."""
     return sum(os.times()[:4])
 
 
 def _change(stage: Stage, note: Note) -> str:
-    """Say what is different in a stage's own inputs."""
+    """Name the first of a stage's own inputs that has changed."""
     now, before = _flat(stage.inputs), _flat(note.inputs)
     for name in sorted(now.keys() | before.keys()):
         if now.get(name) != before.get(name):

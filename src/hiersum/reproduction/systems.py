@@ -1,97 +1,136 @@
-"""Every system of the paper: what makes it what it is, and the row it has in the tables.
+"""The systems of the paper: their sizes, settings and labels, and the numbers the paper reports.
 
-A row is a system (`ht`), or a network with the same weights tested on longer input (`ht@longer`).
+A row of the tables is a system (`ht`), or a network with the same weights tested on longer input
+(`ht@longer`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
-from hiersum.reproduction.sizes import Sizes
+from hiersum.config.checks import require_at_least
+from hiersum.errors import ConfigError
 
 Settings = dict[str, dict[str, Any]]
+
 LONGER = "@longer"
-FLAT_PARAGRAPHS, TDMCA_PARAGRAPHS, FLAT_PARAGRAPH_TOKENS = 40, 60, 200
+METRICS = ("rouge1", "rouge2", "rougeL")
 
 
-def _ht(sizes: Sizes, **model: Any) -> Settings:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sizes:
+    """`[sizes]`: how large the networks are and how much they read; the defaults are the paper's."""
+
+    pieces: int = 32_000
+    """Pieces of the vocabulary that all networks share."""
+    width: int = 256
+    """Width of a token's state (HT, FT)."""
+    ff_width: int = 1_024
+    """Hidden width of the feed-forward networks (HT, FT)."""
+    num_heads: int = 8
+    """Heads of attention and of pooling."""
+    local_layers: int = 5
+    """Layers of HT within paragraphs."""
+    global_layers: int = 2
+    """Layers of HT across paragraphs."""
+    flat_layers: int = 6
+    """Encoder layers of FT."""
+    decoder_layers: int = 6
+    """Decoder layers of HT and FT."""
+    tdmca_width: int = 512
+    """Width of a token's state (T-DMCA)."""
+    tdmca_ff_width: int = 2_048
+    """Hidden width of the feed-forward networks (T-DMCA)."""
+    tdmca_layers: int = 5
+    """Layers of T-DMCA's single stack, local and compressed in turn."""
+    tdmca_tokens: int = 3_000
+    """Tokens that T-DMCA reads."""
+    paragraphs: int = 24
+    """Paragraphs that HT reads."""
+    paragraph_tokens: int = 68
+    """Tokens of each paragraph."""
+    longer_paragraphs: int = 40
+    """Paragraphs of HT's longer test input; flat networks get longer input by the same factor."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            lowest = 2 if field.name in ("paragraph_tokens", "tdmca_tokens") else 1
+            require_at_least(f"sizes.{field.name}", getattr(self, field.name), lowest)
+        if self.longer_paragraphs <= self.paragraphs:
+            raise ConfigError(
+                f"sizes.longer_paragraphs ({self.longer_paragraphs}) must be more than "
+                f"sizes.paragraphs ({self.paragraphs})"
+            )
+
+    @property
+    def longer(self) -> float:
+        """The factor by which the longer input is longer."""
+        return self.longer_paragraphs / self.paragraphs
+
+
+def _model(sizes: Sizes, architecture: str, layers: Sequence[str]) -> dict[str, Any]:
+    return {
+        "architecture": architecture,
+        "layers": list(layers),
+        "vocab_size": sizes.pieces,
+        "width": sizes.width,
+        "ff_width": sizes.ff_width,
+        "num_heads": sizes.num_heads,
+        "num_pooling_heads": sizes.num_heads,
+        "num_decoder_layers": sizes.decoder_layers,
+    }
+
+
+def _ht(sizes: Sizes, **changes: Any) -> Settings:
+    layers = ["local"] * sizes.local_layers + ["global"] * sizes.global_layers
     return {
         "data": {
             "max_input_paragraphs": sizes.paragraphs,
             "max_paragraph_tokens": sizes.paragraph_tokens,
         },
-        "model": {
-            "architecture": "ht",
-            "layers": ["local"] * sizes.local_layers + ["global"] * sizes.global_layers,
-            "num_pooling_heads": sizes.num_heads,
-            "num_decoder_layers": sizes.decoder_layers,
-            **_widths(sizes, sizes.width, sizes.ff_width),
-            **model,
-        },
+        "model": {**_model(sizes, "ht", layers), **changes},
     }
 
 
-def _flat(sizes: Sizes, tokens: int, *, ranked: bool = True) -> Settings:
-    settings: Settings = {
-        "data": {
-            "max_input_paragraphs": FLAT_PARAGRAPHS,
-            "max_paragraph_tokens": FLAT_PARAGRAPH_TOKENS,
-            "max_source_tokens": tokens,
-        },
-        "model": {
-            "architecture": "ft",
-            "layers": ["local"] * sizes.flat_layers,
-            "num_pooling_heads": sizes.num_heads,
-            "num_decoder_layers": sizes.decoder_layers,
-            **_widths(sizes, sizes.width, sizes.ff_width),
-        },
-    }
-    return settings if ranked else {**settings, "ranker": {"kind": "none"}}
-
-
-def _tdmca(sizes: Sizes) -> Settings:
-    kinds = ("local", "compressed")
-    return {
-        "data": {
-            "max_input_paragraphs": TDMCA_PARAGRAPHS,
-            "max_paragraph_tokens": FLAT_PARAGRAPH_TOKENS,
-            "max_source_tokens": sizes.tdmca_tokens,
-        },
-        "model": {
-            "architecture": "tdmca",
-            "layers": [kinds[number % 2] for number in range(sizes.tdmca_layers)],
-            "num_pooling_heads": sizes.num_heads,
-            **_widths(sizes, sizes.tdmca_width, sizes.tdmca_ff_width),
-        },
-    }
-
-
-def _widths(sizes: Sizes, width: int, ff_width: int) -> dict[str, int]:
-    return {
-        "vocab_size": sizes.pieces,
-        "width": width,
-        "ff_width": ff_width,
-        "num_heads": sizes.num_heads,
-    }
-
-
-def _graph(sizes: Sizes, kind: str) -> Settings:
+def _ht_with_graph(sizes: Sizes, kind: str) -> Settings:
     return {**_ht(sizes, graph_head=0), "graph": {"kind": kind}}
 
 
+def _flat_data(paragraphs: int, tokens: int) -> dict[str, int]:
+    return {
+        "max_input_paragraphs": paragraphs,
+        "max_paragraph_tokens": 200,
+        "max_source_tokens": tokens,
+    }
+
+
+def _ft(sizes: Sizes, tokens: int) -> Settings:
+    layers = ["local"] * sizes.flat_layers
+    return {"data": _flat_data(40, tokens), "model": _model(sizes, "ft", layers)}
+
+
+def _tdmca(sizes: Sizes) -> Settings:
+    layers = [("local", "compressed")[number % 2] for number in range(sizes.tdmca_layers)]
+    model = _model(sizes, "tdmca", layers)
+    del model["num_decoder_layers"]
+    model |= {"width": sizes.tdmca_width, "ff_width": sizes.tdmca_ff_width}
+    return {"data": _flat_data(60, sizes.tdmca_tokens), "model": model}
+
+
 EXTRACTIVE = {"lead": "Lead", "lexrank": "LexRank"}
-"""Their labels; what they are stands in `baselines.py`."""
+"""The labels of the extractive systems (see `baselines.py`)."""
 
 NETWORKS: dict[str, Callable[[Sizes], Settings]] = {
-    "ft-600-unranked": lambda sizes: _flat(sizes, 600, ranked=False),
-    "ft-600": lambda sizes: _flat(sizes, 600),
-    "ft-800": lambda sizes: _flat(sizes, 800),
-    "ft-1200": lambda sizes: _flat(sizes, 1_200),
+    "ft-600-unranked": lambda sizes: {**_ft(sizes, 600), "ranker": {"kind": "none"}},
+    "ft-600": lambda sizes: _ft(sizes, 600),
+    "ft-800": lambda sizes: _ft(sizes, 800),
+    "ft-1200": lambda sizes: _ft(sizes, 1_200),
     "tdmca": _tdmca,
     "ht": _ht,
-    "ht-similarity": lambda sizes: _graph(sizes, "similarity"),
-    "ht-discourse": lambda sizes: _graph(sizes, "discourse"),
+    "ht-similarity": lambda sizes: _ht_with_graph(sizes, "similarity"),
+    "ht-discourse": lambda sizes: _ht_with_graph(sizes, "discourse"),
     "ht-without-pp": lambda sizes: _ht(sizes, paragraph_position=False),
     "ht-without-mp": lambda sizes: _ht(sizes, num_pooling_heads=1),
     "ht-without-gt": lambda sizes: _ht(sizes, layers=["local"] * sizes.local_layers),
@@ -104,8 +143,9 @@ ROWS = (
     *(f"{name}{LONGER}" for name in ("ht", "ft-600", "ft-800", "ft-1200", "tdmca")),
     *("ht-without-pp", "ht-without-mp", "ht-without-gt"),
 )
-"""All rows in the order of the paper's tables; the ablations are Table 3's."""
+"""All rows in the order of the paper's tables."""
 ABLATIONS = ("ht", "ht-without-pp", "ht-without-mp", "ht-without-gt")
+"""The rows of Table 3."""
 
 
 def split_row(row: str) -> tuple[str, bool]:
@@ -114,7 +154,7 @@ def split_row(row: str) -> tuple[str, bool]:
 
 
 def longer_data(data: Mapping[str, Any], sizes: Sizes, *, is_flat: bool) -> dict[str, Any]:
-    """Return `[data]` for the longer input of a network."""
+    """Return the `[data]` section for a network's longer input."""
     if not is_flat:
         return {**data, "max_input_paragraphs": sizes.longer_paragraphs}
     return {
@@ -125,32 +165,97 @@ def longer_data(data: Mapping[str, Any], sizes: Sizes, *, is_flat: bool) -> dict
 
 
 def label_of(row: str, sizes: Sizes) -> str:
-    """Return how the tables call a row, in the paper's words."""
+    """Return a row's label in the tables, in the paper's words."""
     system, is_longer = split_row(row)
     if system in EXTRACTIVE:
         return EXTRACTIVE[system]
     if system.startswith("ht-without-"):
         return f"HT w/o {system[-2:].upper()}"
-    name, tokens, rest = _input_of(system, sizes)
+    kind, _, variant = system.partition("-")
+    if kind == "tdmca":
+        name, tokens = "T-DMCA", sizes.tdmca_tokens
+    elif kind == "ft":
+        name, tokens = "FT", int(variant.removesuffix("-unranked"))
+    else:
+        name, tokens = "HT", sizes.paragraphs * sizes.paragraph_tokens
     shown = f"{_rounded(tokens)} tokens"
     if is_longer:
         return f"{name} (train on {shown}/test on {_rounded(tokens * sizes.longer)} tokens)"
     if system == "ft-600-unranked":
         return f"{name} ({shown}, no ranking)"
-    return f"{name} ({shown}){rest}"
-
-
-def _input_of(system: str, sizes: Sizes) -> tuple[str, float, str]:
-    if system == "tdmca":
-        return "T-DMCA", sizes.tdmca_tokens, ""
-    if system.startswith("ft-"):
-        return "FT", int(system.split("-")[1]), ""
-    graph = system.removeprefix("ht").removeprefix("-")
-    rest = f" + {graph.title()} Graph" if graph else ""
-    return "HT", sizes.paragraphs * sizes.paragraph_tokens, rest
+    graph = f" + {variant.title()} Graph" if kind == "ht" and variant else ""
+    return f"{name} ({shown}){graph}"
 
 
 def _rounded(tokens: float) -> str:
-    """The paper says 1,600 for 24 paragraphs of about 68 tokens."""
+    """Round as the paper does: 1,600 for 24 paragraphs of about 68 tokens."""
     unit = 100 if tokens >= 1_000 else 10
     return f"{unit * round(tokens / unit):,}"
+
+
+# The paper's numbers (Liu & Lapata, ACL 2019) were measured on WikiSum. Numbers measured on another
+# corpus cannot be compared with them; the order of the systems can.
+SOURCE = "Liu & Lapata (ACL 2019) on WikiSum"
+
+TABLE_2: dict[str, tuple[float, float, float]] = {
+    "lead": (38.22, 16.85, 26.89),
+    "lexrank": (36.12, 11.67, 22.52),
+    "ft-600-unranked": (35.46, 20.26, 30.65),
+    "ft-600": (40.46, 25.26, 34.65),
+    "ft-800": (40.56, 25.35, 34.73),
+    "ft-1200": (39.55, 24.63, 33.99),
+    "tdmca": (40.77, 25.60, 34.90),
+    "ht": (40.82, 25.99, 35.08),
+    "ht-similarity": (40.80, 25.95, 35.08),
+    "ht-discourse": (40.81, 25.95, 35.24),
+    "ht@longer": (41.53, 26.52, 35.76),
+}
+"""ROUGE-1, 2 and L F1 on the test set. Table 1 is in `evaluation/rouge.py`."""
+TABLE_3: dict[str, tuple[float, float, float]] = {
+    "ht": (40.82, 25.99, 35.08),
+    "ht-without-pp": (40.21, 24.54, 34.71),
+    "ht-without-mp": (39.90, 24.34, 34.61),
+    "ht-without-gt": (39.01, 22.97, 33.76),
+}
+"""Ablations: without paragraph position, multi-head pooling, global layers."""
+
+MILLION_TOKENS = 500_000 * 4 * 4 * 10_500 / 1e6
+"""At most so many training tokens: 500,000 updates on 4 GPUs with 4 batches of 10,500 tokens each, as
+in the authors' command."""
+ENOUGH = 0.1
+"""A network trained on a smaller share of the paper's tokens is undertrained."""
+STILL_FALLING = 0.005
+"""So is one whose validation loss fell by more than this share in the last quarter."""
+
+
+def numbers_of(row: str) -> tuple[float, float, float] | None:
+    """Return the paper's ROUGE-1, 2 and L for a row, None if it has none."""
+    return TABLE_2.get(row) or TABLE_3.get(row)
+
+
+def share_of_paper(training: Mapping[str, Any]) -> float:
+    """Return the share of the paper's tokens that a network was trained on."""
+    return float(training["million_tokens"] / MILLION_TOKENS)
+
+
+def late_fall(training: Mapping[str, Any]) -> float | None:
+    """Return the share by which the validation loss fell in the last quarter, None if unknown."""
+    end = 0.76 * training["million_tokens"]  # a validation at exactly three quarters comes before
+    before = [point["loss"] for point in training["curve"] if point["million_tokens"] <= end]
+    after = [point["loss"] for point in training["curve"] if point["million_tokens"] > end]
+    if not (before and after):
+        return None
+    return max(0.0, 1 - float(min(after)) / float(min(before)))
+
+
+def why_undertrained(training: Mapping[str, Any]) -> list[str]:
+    """Return the reasons to call a network undertrained, if any."""
+    reasons = []
+    if (share := share_of_paper(training)) < ENOUGH:
+        reasons.append(f"learned from {100 * share:.2g} % of the paper's tokens")
+    fall = late_fall(training)
+    if fall is None:
+        reasons.append("validated too seldom to know whether its loss still fell")
+    elif fall > STILL_FALLING:
+        reasons.append(f"its loss fell by {100 * fall:.1f} % in the last quarter")
+    return reasons

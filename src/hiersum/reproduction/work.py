@@ -1,29 +1,53 @@
-"""The work of the stages, and where it leaves what it makes.
+"""The work behind each stage, and where its results go.
 
-OUT/drawn/SPLIT.parquet    the articles or clusters that are used, where not all are
-OUT/clusters/SPLIT         what all systems read, built from articles
-OUT/vocabulary  ranker     what all networks share
-OUT/prepared/FORM/SPLIT    the clusters as networks read them; networks that read alike share a form
-OUT/runs/NAME              the training of each network, and of the ranker
+OUT/drawn/SPLIT.parquet    the drawn articles or clusters, if not all are used
+OUT/clusters/SPLIT         clusters built from articles
+OUT/vocabulary  ranker     shared by all networks
+OUT/prepared/FORM/SPLIT    clusters as networks read them; networks that read alike share a form
+OUT/runs/NAME              the training of each network and of the ranker
 OUT/summaries/ROW          what each row of the tables writes about the test clusters
+
+Every network is trained on the same number of tokens. Source and target tokens count, padding does not.
+The number of updates follows from the tokens and batches of the prepared set, so a network that reads
+less of each cluster sees more clusters.
 """
 
 from __future__ import annotations
 
+import ctypes
+import json
+import random
 import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hiersum.config import Config
+from hiersum.building.builder import build_clusters
+from hiersum.building.parts import BuildSettings
+from hiersum.config import Config, TrainingConfig, config_to_toml
+from hiersum.data.bucketing import bucket
+from hiersum.data.columns import Rows
+from hiersum.data.corpora import count_records, read_corpus, write_clusters
+from hiersum.data.files import write_atomically
+from hiersum.data.model_folder import tokenizer_of
+from hiersum.data.partial_results import PartialResults
 from hiersum.data.prepare_set import prepare_clusters
-from hiersum.data.shards import TOKENIZER
-from hiersum.reproduction.corpus import build_split, draw
-from hiersum.reproduction.experiment import Experiment
-from hiersum.reproduction.learning import best_checkpoints, train_system
+from hiersum.data.preparing import empty_clones
+from hiersum.data.records import BadRecords
+from hiersum.data.shards import TOKENIZER, PreparedSet
+from hiersum.data.stream import BatchStream
+from hiersum.errors import TrainingError
+from hiersum.pipeline import Summarizer
+from hiersum.progress import tracked
+from hiersum.ranking.choice import choose_ranker
+from hiersum.reproduction.experiment import CorpusSettings, Experiment, RunSettings
 from hiersum.reproduction.systems import LONGER, split_row
-from hiersum.reproduction.writing import validation_loss, write_extracts, write_summaries
+from hiersum.text.penn import from_penn
+from hiersum.text.words import count_words
 from hiersum.training.ranker_corpora import (
     Corpora,
     NothingToChooseError,
@@ -31,18 +55,24 @@ from hiersum.training.ranker_corpora import (
     train_ranker_on,
 )
 from hiersum.training.vocabulary import MAX_PARAGRAPHS, train_vocabulary
+from hiersum.types import Cluster
 
-_PARAGRAPHS_PER_PIECE = 5  # some 500 words; more make a small vocabulary slower, not better
+_PARAGRAPHS_PER_PIECE = (
+    5  # about 500 words; more make a small vocabulary slower to train, not better
+)
+_LOGS = 200  # lines of metrics per run
+_SAVES = 4  # checkpoints to resume from between two validations
+_PLAN = {"made by": "hiersum reproduce"}  # the stage's note has the inputs
 
 
 def file_name(row: str) -> str:
-    """Return a row's name as files are called."""
+    """Return a row's name for files."""
     return row.replace(LONGER, "-longer")
 
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """An experiment's folder; every method does the work of one stage, or goes on with it."""
+    """An experiment's folder; each method below `clusters` does or resumes the work of one stage."""
 
     experiment: Experiment
     out: Path
@@ -62,36 +92,40 @@ class Workshop:
         return self.out / "runs" / name
 
     def summaries(self, row: str) -> Path:
-        """The folder of what a row writes: a file for each checkpoint, the best first."""
+        """The folder with a file of summaries per checkpoint, the best first."""
         return self.out / "summaries" / file_name(row)
 
     @property
     def tools(self) -> Path:
-        """The folder with the vocabulary, and with the ranker if one is trained."""
+        """The folder with the vocabulary and, if one is trained, the ranker."""
         return self.out / ("ranker" if self.has_ranker else "vocabulary")
 
     def sources(self, split: str) -> list[Path]:
-        """The articles or clusters of a split that are used."""
+        """The articles or clusters to use for a split."""
         corpus = self.experiment.corpus
         return [self.drawn(split)] if corpus.limit(split) else corpus.paths(split)
 
     def clusters(self, split: str) -> list[Path]:
-        """The clusters of a split."""
         is_built = self.experiment.corpus.kind == "articles"
         return [self.built(split)] if is_built else self.sources(split)
 
     def build(self, split: str) -> Mapping[str, Any]:
-        """Draw and build a split; train articles are searched for valid and test clusters too."""
+        """Draw and build a split; valid and test clusters also search the training articles."""
         corpus = self.experiment.corpus
         if limit := corpus.limit(split):
             draw(corpus.paths(split), limit, self.drawn(split), corpus)
         if corpus.kind == "clusters":
             return {}
         self.built(split).parent.mkdir(parents=True, exist_ok=True)
-        collection = [] if split == "train" else self.sources("train")
-        return build_split(
-            self.sources(split), collection, self.built(split), corpus, workers=self.workers
+        report = build_clusters(
+            self.sources(split),
+            self.built(split),
+            BuildSettings(search=corpus.search, seed=corpus.seed),
+            collection=[] if split == "train" else self.sources("train"),
+            skip_bad=corpus.skip_bad,
+            workers=self.workers,
         )
+        return {name: value for name, value in report.items() if name != "plan"}
 
     def train_vocabulary(self, size: int, seed: int) -> None:
         train_vocabulary(
@@ -123,7 +157,7 @@ class Workshop:
             return {"cuts": [], "reason": str(error)}
 
     def prepare(self, form: str, split: str, config: Config, given: str | None) -> None:
-        """Prepare clusters for a network of the experiment, or for a given one with tools of its own."""
+        """Prepare clusters with the experiment's tools, or with those of a given network."""
         prepare_clusters(
             self.clusters(split),
             self.prepared(form, split),
@@ -134,33 +168,216 @@ class Workshop:
         )
 
     def train(self, name: str, form: str, config: Config) -> dict[str, Any]:
-        data = self.prepared(form, "train").parent
-        return train_system(config, data, self.run(name), self.experiment.run)
+        """Train a network and return what its run measured."""
+        settings, run = self.experiment.run, self.run(name)
+        data = self.prepared(form, "train").parent.resolve()
+        config, budget = training_config(config, data, settings)
+        if settings.processes > 1:
+            _train_in_processes(config, run, settings.processes)
+        else:
+            from hiersum.training.trainer import train
+
+            train(config, run)
+        return _describe_training(run, budget, settings)
 
     def validate(self, name: str, form: str, config: Config) -> dict[str, Any]:
+        """Return the validation loss of a given network."""
+        from hiersum.model.checkpoint import from_pretrained
+        from hiersum.text.tokenizer import Tokenizer
+        from hiersum.training.validation import Validator, means
+
         model = Path(self.experiment.checkpoints[name])
-        return validation_loss(self.prepared(form, "valid"), model, config)
+        network = from_pretrained(model)
+        tokenizer = Tokenizer.load(model / TOKENIZER, network.config.profile)
+        config = replace(config, training=replace(config.training, max_rouge_examples=0))
+        prepared = PreparedSet.open(self.prepared(form, "valid"))
+        scores = means(Validator(prepared, tokenizer, config).sums(network))
+        return {
+            "validation_loss": scores["loss"],
+            "parameters": sum(p.numel() for p in network.parameters()),
+            "pieces": tokenizer.fingerprint,
+        }
 
     def extract(self, row: str, config: Config) -> None:
-        write_extracts(
-            self.clusters("test"),
-            self.summaries(row) / "1.jsonl",
-            row,
-            config,
-            tools=self.tools,
-            skip_bad=self.experiment.corpus.skip_bad,
+        """Write what Lead or LexRank extract, cut to the length of each target."""
+        out = self.summaries(row) / "1.jsonl"
+        if out.exists():
+            return
+        ranker = choose_ranker(config.ranker.kind, self.tools, tokenizer_of(self.tools, config))
+        summarizer = Summarizer(config=config, ranker=ranker)
+        bad = BadRecords(skip=self.experiment.corpus.skip_bad)
+        clusters = (
+            cluster
+            for path in self.clusters("test")
+            for cluster in read_corpus(path, bad=bad, config=config.data)
         )
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with PartialResults.open(out, _PLAN) as results:
+            for number, cluster in enumerate(tracked(clusters, row)):
+                if number not in results and cluster.summary:
+                    summary = summarizer.summarize_cluster(
+                        empty_clones(cluster, config),
+                        system=row,
+                        max_words=max(1, count_words(cluster.summary)),
+                    )
+                    results.add(number, {"id": cluster.id, "summary": summary.text})
+            results.finish()
 
     def write(self, row: str, form: str, config: Config) -> None:
+        """Write the summaries of a network's best checkpoints, or of a given network."""
         system, _ = split_row(row)
-        models = [self.run(system) / found["folder"] for found in self._best(system)]
         if given := self.experiment.checkpoints.get(system):
             models = [Path(given)]
+        else:
+            best = best_checkpoints(self.run(system), self.experiment.run.checkpoints)
+            models = [self.run(system) / found["folder"] for found in best]
         for place, model in enumerate(models, start=1):
             target = self.summaries(row) / f"{place}.jsonl"
             write_summaries(self.prepared(form, "test"), target, model, config)
 
-    def _best(self, system: str) -> list[dict[str, Any]]:
-        if system in self.experiment.checkpoints:
-            return []
-        return best_checkpoints(self.run(system), self.experiment.run.checkpoints)
+
+def draw(paths: Sequence[Path], number: int, out: Path, settings: CorpusSettings) -> None:
+    """Write so many randomly drawn records of corpora as a cluster file, or all if there are fewer."""
+    if out.exists():
+        return
+    bad = BadRecords(skip=settings.skip_bad)
+    counts = [count_records(path) for path in paths]
+    known = sum(filter(None, counts)) if None not in counts else None
+    total = sum(1 for _ in _read(paths, bad)) if known is None else known
+    chosen = set(random.Random(settings.seed).sample(range(total), min(number, total)))
+    records = tracked(_read(paths, bad), "drawing", total)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_clusters((record for n, record in enumerate(records) if n in chosen), out)
+
+
+def _read(paths: Sequence[Path], bad: BadRecords) -> Iterator[Cluster]:
+    for path in paths:
+        yield from read_corpus(path, bad=bad)
+
+
+def count_all(paths: Sequence[Path], limit: int) -> int:
+    """Return roughly how many records there are, for estimates."""
+    total = sum(count_records(path) or 0 for path in paths)
+    return min(total, limit) if limit else total
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """A budget of tokens in terms of one prepared set."""
+
+    updates: int
+    tokens_per_update: float
+    tokens_per_epoch: int
+
+
+def plan_updates(prepared: PreparedSet, training: TrainingConfig, settings: RunSettings) -> Budget:
+    """Return how many updates the budget allows."""
+    totals = prepared.manifest.totals
+    tokens = totals["source_tokens"] + totals["target_tokens"]
+    batches = BatchStream(
+        prepared, batch_tokens=training.batch_tokens, window=training.window, seed=training.seed
+    ).count_batches()
+    per_update = tokens / batches * training.accumulate * settings.processes
+    return Budget(max(1, round(1e6 * settings.million_tokens / per_update)), per_update, tokens)
+
+
+def training_config(config: Config, data: Path, settings: RunSettings) -> tuple[Config, Budget]:
+    """Return the config of a run on the prepared sets in a folder, and its budget."""
+    budget = plan_updates(PreparedSet.open(data / "train"), config.training, settings)
+    between = max(1, budget.updates // settings.validations)
+    training = replace(
+        config.training,
+        data=str(data / "train"),
+        valid_data=str(data / "valid"),
+        steps=budget.updates,
+        validate_every=between,
+        save_every=max(1, between // _SAVES),
+        log_every=max(1, budget.updates // _LOGS),
+        keep_best=settings.checkpoints,
+    )
+    return replace(config, training=training), budget
+
+
+def best_checkpoints(run: Path, number: int) -> list[dict[str, Any]]:
+    """Return the best checkpoints by validation: step, folder within the run, scores."""
+    best: list[dict[str, Any]] = json.loads((run / "best.json").read_bytes())
+    return best[:number]
+
+
+def _describe_training(run: Path, budget: Budget, settings: RunSettings) -> dict[str, Any]:
+    from hiersum.model.checkpoint import from_pretrained
+    from hiersum.training.metrics import read_metrics
+
+    lines = list(read_metrics(run / "metrics.jsonl"))
+    last = next(line for line in reversed(lines) if "tokens" in line)
+    best = best_checkpoints(run, settings.checkpoints)
+    tokens = budget.updates * budget.tokens_per_update
+    return {
+        "updates": budget.updates,
+        "million_tokens": tokens / 1e6,
+        "million_target_tokens": last["tokens"] / 1e6,
+        "epochs": tokens / budget.tokens_per_epoch,
+        "seconds": last["seconds"],
+        "parameters": sum(p.numel() for p in from_pretrained(run / "model").parameters()),
+        "best": best,
+        "validation_loss": sum(row["loss"] for row in best) / len(best),
+        "curve": [
+            {
+                "million_tokens": line["step"] * budget.tokens_per_update / 1e6,
+                "loss": line["valid_loss"],
+            }
+            for line in lines
+            if "valid_loss" in line
+        ],
+    }
+
+
+def _train_in_processes(config: Config, run: Path, number: int) -> None:
+    """Train with torchrun, one process per GPU; they end when this process does."""
+    run.parent.mkdir(parents=True, exist_ok=True)
+    path = run.with_suffix(".toml")
+    with write_atomically(path) as file:
+        file.write(config_to_toml(config).encode())
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    command = [*torchrun, "--nproc-per-node", str(number), "-m", "hiersum", "train", str(path)]
+    completed = subprocess.run(
+        [*command, "--out", str(run)], stdout=subprocess.DEVNULL, preexec_fn=_end_with_parent
+    )
+    if completed.returncode:
+        raise TrainingError(
+            f"{run}: training in {number} processes ended with {completed.returncode}; what went "
+            "wrong stands above, and the same command goes on from the last checkpoint"
+        )
+
+
+def _end_with_parent() -> None:
+    """Ask the kernel to end this process with its parent, even if that is killed (Linux)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
+
+
+def write_summaries(prepared: Path, out: Path, model: Path, config: Config) -> None:
+    """Write a network's summary of each example in a prepared set."""
+    import torch
+
+    from hiersum.writing.neural import NeuralModel
+
+    if out.exists():
+        return
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    system = NeuralModel.load(model, config.decoding, device=device)
+    test = PreparedSet.open(prepared)
+    rows = Rows.join([test.load(shard) for shard in test.manifest.shards])
+    out.parent.mkdir(parents=True, exist_ok=True)
+    with PartialResults.open(out, _PLAN) as results:
+        batches = bucket(rows.shapes(is_flat=test.is_flat), config.decoding.batch_tokens)
+        # A resumed run repeats whole batches: other padding rounds differently, which can change a
+        # summary.
+        rest = [batch for batch in batches if any(n not in results for n in batch.tolist())]
+        for batch in tracked(rest, "writing", len(rest)):
+            examples = rows.examples(batch)
+            texts = system.write_texts(examples, config.decoding)
+            for number, example, text in zip(batch.tolist(), examples, texts):
+                written = from_penn(text) if system.tokenizer.profile.is_penn else text
+                results.add(number, {"id": example.id, "summary": written})
+        results.finish()

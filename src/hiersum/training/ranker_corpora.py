@@ -16,7 +16,9 @@ from hiersum.config import Config
 from hiersum.data.corpus_reader import clusters_with_targets, count_all
 from hiersum.data.model_folder import tokenizer_of, with_network_of
 from hiersum.errors import DataError
-from hiersum.evaluation.ranking import CUTS, PAPER, Floats, interval, recalls_at
+from hiersum.evaluation.rouge import CUTS, Floats, recalls_at
+from hiersum.evaluation.rouge import TABLE_1 as PAPER
+from hiersum.evaluation.rouge import recall_interval as interval
 from hiersum.parallel import in_order, in_processes
 from hiersum.progress import tracked
 from hiersum.ranking.choice import choose_ranker

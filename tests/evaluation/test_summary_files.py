@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from hiersum.errors import DataError, InputError
-from hiersum.evaluation.files import match, read_sources, read_texts
+from hiersum.evaluation.summary_files import match, read_sources, read_texts
 
 Write = Callable[..., Path]
 
@@ -69,11 +69,11 @@ def test_ids_are_read_where_there_are_any(write: Write) -> None:
         ("a.txt", "", "a.txt: there is nothing in it to score"),
         ("a.jsonl", "\n\n", "a.jsonl: there is nothing in it to score"),
         ("a.jsonl", jsonl({"id": 1, "summary": "s"}, {"id": "1", "summary": "t"}),
-         "a.jsonl:2: the id '1' stands at .*a.jsonl:1 already"),
+         "a.jsonl:2: the id '1' is already at .*a.jsonl:1"),
         ("a.jsonl", jsonl({"id": "x", "summary": "s"}, {"summary": "t"}),
-         "a.jsonl:2: some entries have an id and some have none; give all one"),
+         "a.jsonl:2: some entries have an id and some do not; give all one"),
         ("a.jsonl", jsonl({"summary": "t"}, {"id": "x", "summary": "s"}),
-         "a.jsonl:2: some entries have an id and some have none"),
+         "a.jsonl:2: some entries have an id and some do not"),
         ("a.jsonl", jsonl({"id": "x"}), 'a.jsonl:1: no text under "summary", "prediction"'),
         ("a.jsonl", jsonl({"summary": 3}), "a.jsonl:1: no text under"),
         ("a.jsonl", "3", "a.jsonl:1: expected a text or an object with"),
@@ -114,7 +114,9 @@ def test_entries_without_a_partner_are_refused_or_left_out(write: Write) -> None
     assert match(wanted, fewer, common=True) == [None, None, 0]
     assert match(fewer, wanted, common=True) == [2]
     other = read_texts(write("o.jsonl", jsonl({"id": "z", "summary": "z"})))
-    with pytest.raises(DataError, match="none of its ids is in .*; its first is 'z', there it is"):
+    with pytest.raises(
+        DataError, match="none of its ids is in .*; its first is 'z', the other's is"
+    ):
         match(wanted, other, common=True)
     with pytest.raises(DataError, match="has 2 entries and .*w.jsonl 3; without ids in both"):
         match(wanted, read_texts(write("g.txt", "x\ny")))

@@ -1,11 +1,11 @@
-"""Anyone's files of summaries, and which belong together.
+"""Read files of summaries and join them on their ids.
 
-    .txt and the like          a text per line, without ids
-    .jsonl .json .parquet      objects with "summary" (or "prediction", "reference", "target", "text"), so
-                               also result lines and cluster lines; "id" where there is one; or just texts
+    .txt and unknown names     one text per line, without ids
+    .jsonl .json .parquet      texts, or objects with "summary" (or "prediction", "reference", "target",
+                               "text") and perhaps "id"; so result lines and cluster lines
     other corpora              the targets of wikilead, WCEP, Multi-News, folders
 
-Files that both have ids are joined on them, others line by line.
+Files are joined on their ids if both have them, otherwise line by line.
 """
 
 from __future__ import annotations
@@ -30,31 +30,27 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True, slots=True)
 class Entries(Generic[Item]):
-    """What a file holds: texts or clusters, with their ids if they have any."""
+    """The texts or clusters of a file, with their ids if they have any."""
 
     path: Path
     items: tuple[Item, ...]
     ids: tuple[str, ...]
-    """One for each item, or none at all."""
+    """One per item, or none at all."""
 
     @classmethod
     def of(cls, path: Path, found: Iterable[tuple[str, str, Item]]) -> Entries[Item]:
-        """Collect items that come with their id (perhaps empty) and their place.
+        """Collect (id or "", place in the file, item).
 
         Raises:
-            DataError: there is none, an id stands twice, or only some have one.
+            DataError: there are no items, an id occurs twice, or only some items have one.
         """
         places: dict[str, str] = {}
         items: list[Item] = []
         for entry_id, where, item in found:
             if entry_id in places and entry_id:
-                raise DataError(
-                    f"{where}: the id {entry_id!r} stands at {places[entry_id]} already"
-                )
+                raise DataError(f"{where}: the id {entry_id!r} is already at {places[entry_id]}")
             if items and bool(entry_id) == ("" in places):
-                raise DataError(
-                    f"{where}: some entries have an id and some have none; give all one"
-                )
+                raise DataError(f"{where}: some entries have an id and some do not; give all one")
             places[entry_id] = where
             items.append(item)
         if not items:
@@ -66,7 +62,7 @@ def read_texts(path: Path) -> Entries[str]:
     """Read the summaries of a file.
 
     Raises:
-        DataError: the file or an entry cannot be used; the message says where and why.
+        DataError: the file or an entry is unusable; the message says where and why.
         InputError: the file is binary.
     """
     if not os.path.isdir(path) and kind_of(path) not in CLUSTER_SUFFIXES:
@@ -78,46 +74,46 @@ def read_texts(path: Path) -> Entries[str]:
 
 
 def read_sources(path: Path, kind: str = "auto") -> Entries[Cluster]:
-    """Read the clusters that summaries were written from."""
+    """Read the clusters that the summaries were written from."""
     clusters = read_corpus(path, kind)
     return Entries.of(path, ((_id(cluster, path), cluster.id, cluster) for cluster in clusters))
 
 
 def match(wanted: Entries[Any], given: Entries[Any], *, common: bool = False) -> list[int | None]:
-    """Return where the partner of each wanted entry stands among the given ones.
+    """Return the index, among the given entries, of the partner of each wanted one.
 
     Args:
-        wanted: mostly the references.
-        given: what goes with them.
-        common: None for an entry without a partner, instead of refusing.
+        wanted: usually the references.
+        given: a system's summaries, or the sources.
+        common: return None for an entry without a partner instead of raising.
 
     Raises:
-        DataError: there are entries without a partner.
+        DataError: entries have no partner.
     """
     if not (wanted.ids and given.ids):
         if len(wanted.items) != len(given.items):
             raise DataError(
                 f"{given.path} has {len(given.items):,} entries and {wanted.path} "
-                f"{len(wanted.items):,}; without ids in both they are paired in order, so they must "
-                "be as many"
+                f"{len(wanted.items):,}; without ids in both they are paired in order, so the numbers "
+                "must match"
             )
         return list(range(len(wanted.items)))
-    place = {entry_id: number for number, entry_id in enumerate(given.ids)}
-    found = [place.get(entry_id) for entry_id in wanted.ids]
+    index = {entry_id: number for number, entry_id in enumerate(given.ids)}
+    found = [index.get(entry_id) for entry_id in wanted.ids]
     if all(number is None for number in found):
         raise DataError(
             f"{given.path}: none of its ids is in {wanted.path}; its first is {given.ids[0]!r}, "
-            f"there it is {wanted.ids[0]!r}"
+            f"the other's is {wanted.ids[0]!r}"
         )
     if not common:
-        _refuse_lonely(given.path, wanted.ids, set(given.ids), wanted.path)
-        _refuse_lonely(wanted.path, given.ids, set(wanted.ids), given.path)
+        _require_all(wanted, given)
+        _require_all(given, wanted)
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Texts that belong together: entry i of everything is about the same input."""
+    """Texts and clusters in the same order: entry i of each is about the same input."""
 
     ids: tuple[str, ...]
     references: tuple[str, ...]
@@ -133,20 +129,20 @@ def join(
     *,
     common: bool = False,
 ) -> Joined:
-    """Put the texts of systems, and perhaps the sources, beside their references.
+    """Align the systems' texts, and the sources if given, with the references.
 
     Args:
-        references: these give the order and the ids.
-        systems: what is scored against them.
-        sources: what all was written from; there may be more of them than references.
-        common: leave out what not all files have, instead of refusing.
+        references: they set the order and the ids.
+        systems: the texts to score.
+        sources: the clusters all texts were written from; extra ones are ignored.
+        common: leave out entries that some file lacks instead of raising.
     """
     matches = [match(references, system, common=common) for system in systems]
     if sources is not None:
         matches.append(match(references, sources, common=common or len(sources.ids) > 0))
     rows = [row for row in range(len(references.items)) if all(m[row] is not None for m in matches)]
     if sources is not None and not common and len(rows) < len(references.items):
-        _refuse_lonely(sources.path, references.ids, set(sources.ids), references.path)
+        _require_all(references, sources)
     if not rows:
         raise DataError(f"{references.path}: no id is in all files, so there is nothing to score")
     ids = references.ids or tuple(str(number + 1) for number in range(len(references.items)))
@@ -163,12 +159,13 @@ def _chosen(entries: Entries[Item], places: Sequence[int | None]) -> tuple[Item,
     return tuple(entries.items[place] for place in places if place is not None)
 
 
-def _refuse_lonely(path: Path, ids: Sequence[str], known: set[str], other: Path) -> None:
-    lonely = [entry_id for entry_id in ids if entry_id not in known]
-    if lonely:
+def _require_all(wanted: Entries[Any], given: Entries[Any]) -> None:
+    known = set(given.ids)
+    missing = [entry_id for entry_id in wanted.ids if entry_id not in known]
+    if missing:
         raise DataError(
-            f"{path}: {len(lonely):,} of the {len(ids):,} ids of {other} are not in it, the first "
-            f"{lonely[0]!r}; --common leaves them out"
+            f"{given.path}: {len(missing):,} of the {len(wanted.ids):,} ids of {wanted.path} are not in "
+            f"it, the first {missing[0]!r}; --common leaves them out"
         )
 
 
@@ -176,7 +173,7 @@ def _lines(path: Path) -> Iterable[tuple[str, str, str]]:
     data = read_whole(path)
     lines = decode_text(data, str(path)).split("\n") if data else []
     if lines and not lines[-1]:
-        lines.pop()  # what follows the last line end is no line
+        lines.pop()  # the file ends with a newline
     return (("", f"{path}:{number}", line.strip()) for number, line in enumerate(lines, start=1))
 
 
@@ -203,7 +200,7 @@ def _or(names: Sequence[str]) -> str:
 
 
 def _id(cluster: Cluster, path: Path) -> str:
-    """Return a cluster's id, but not the place that stands in for one."""
+    """Return a cluster's id, or "" if the reader made it up from the file name."""
     is_place = cluster.id.startswith((f"{path.name}:", f"{path.name}["))
     return "" if is_place or cluster.id == path.name else cluster.id
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from support import REPOSITORY
 
-from hiersum.reproduction import costs
 from hiersum.reproduction.experiment import load_experiment
+from hiersum.reproduction.plan import preparing_cost, training_cost
 
 SMALL = load_experiment(REPOSITORY / "configs" / "experiments" / "small.toml")
 
 
 def seconds(row: str, million_tokens: float = 25.0) -> float:
-    return costs.training(SMALL.config(row), million_tokens)
+    return training_cost(SMALL.config(row), million_tokens)
 
 
 def test_twice_the_budget_takes_about_twice_as_long() -> None:
@@ -26,5 +26,5 @@ def test_a_flat_network_attends_to_more_and_takes_longer() -> None:
 
 def test_names_take_time_to_find() -> None:
     plain, names = (SMALL.config(name) for name in ("ht-similarity", "ht-discourse"))
-    assert costs.preparing(1000, names, 1) > 2 * costs.preparing(1000, plain, 1)
-    assert costs.preparing(1000, plain, 2) < costs.preparing(1000, plain, 1)
+    assert preparing_cost(1000, names, 1) > 2 * preparing_cost(1000, plain, 1)
+    assert preparing_cost(1000, plain, 2) < preparing_cost(1000, plain, 1)

@@ -1,0 +1,397 @@
+"""The report of an experiment: the paper's tables, notes, texts and plots, from its JSON record."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from hiersum.data.files import write_atomically
+from hiersum.errors import MissingDependencyError
+from hiersum.evaluation.comparison import METRIC_LABELS, Table, p_value
+from hiersum.evaluation.rouge import CUTS, TABLE_1
+from hiersum.reproduction.stages import spoken
+from hiersum.reproduction.systems import (
+    ABLATIONS,
+    ENOUGH,
+    EXTRACTIVE,
+    LONGER,
+    METRICS,
+    MILLION_TOKENS,
+    STILL_FALLING,
+    TABLE_3,
+)
+
+Record = Mapping[str, Any]
+
+UNDERTRAINED = " \N{DOUBLE DAGGER}"
+_NONE = "-"
+_METRIC_NAMES = tuple(METRIC_LABELS[metric] for metric in METRICS)
+_WITHHELD = "(left out: text of the corpus)"
+_MARKDOWN = re.compile(r"[\\`*_<>\[\]|#]")
+_INK, _BLUE, _ORANGE, _GREY = "#333333", "#2f6db5", "#d1603d", "#9aa3ad"
+
+
+def write_report(record: Record, out: Path) -> Path:
+    """Write report.json, report.md and plots into a folder; return the path of report.md."""
+    out.mkdir(parents=True, exist_ok=True)
+    _write(out / "report.json", json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    plots = draw_plots(record, out)
+    path = out / "report.md"
+    _write(path, to_markdown(record, plots))
+    return path
+
+
+def to_text(record: Record) -> str:
+    """Return the tables and notes for the terminal."""
+    parts = [f"{title}\n{table.to_text()}" for title, table in _tables(record)]
+    return "\n\n".join([*parts, "\n".join(_notes(record))])
+
+
+def to_markdown(record: Record, plots: Sequence[Path] = ()) -> str:
+    """Return the whole report as Markdown."""
+    lines = [f"# {record['experiment']}: the paper's experiments on other data", ""]
+    for title, table in _tables(record):
+        lines += [f"## {title}", "", table.to_markdown(), ""]
+    lines += [f"- {note}" for note in _notes(record)]
+    if plots:
+        lines += ["", "## Plots", "", *(f"![{path.stem}]({path.name})" for path in plots)]
+    lines += _texts(record)
+    lines += ["", "## Stages", "", _stage_table(record).to_markdown()]
+    return "\n".join(lines) + "\n"
+
+
+def _tables(record: Record) -> Iterator[tuple[str, Table]]:
+    made = (
+        (
+            "Table 1: ROUGE-L recall of the first L' paragraphs against the target",
+            ranking_table(record),
+        ),
+        ("Table 2: ROUGE F1 of every system", main_table(record)),
+        ("Table 2, footnote: the same weights on longer input", longer_table(record)),
+        ("Table 3: HT without its parts", ablation_table(record)),
+        ("What the networks learned from", training_table(record)),
+        ("What the summaries are like", measure_table(record)),
+    )
+    for title, table in made:
+        if table is not None and table.rows:
+            yield title, table
+
+
+def _notes(record: Record) -> Iterator[str]:
+    """Yield what readers of the numbers should know."""
+    yield (
+        f"* The paper's numbers: {record['paper']}. They were measured on other data and cannot be "
+        "compared with ours; the order of the systems can."
+    )
+    if any(row["training"] and row["training"]["undertrained"] for row in record["rows"]):
+        yield (
+            f"{UNDERTRAINED.strip()} Undertrained: learned from less than {ENOUGH:.0%} of the paper's "
+            f"{MILLION_TOKENS:,.0f} million tokens, or its validation loss fell by more than "
+            f"{STILL_FALLING:.1%} in the last quarter of training. Such a row says little of its system."
+        )
+    yield (
+        "Intervals are 95 % bootstrap intervals over the test clusters. p against HT: approximate "
+        "randomisation, for ROUGE-1 / 2 / L, not corrected for the number of rows; neither knows how "
+        "another seed of training would have come out."
+    )
+    if record["rows"]:
+        test = record["test"]
+        left_out = f"; {test['left_out']:,} left out" if test["left_out"] else ""
+        yield f"Test clusters scored: {test['scored']:,}{left_out}. {record['signature']}"
+    ranking = record["ranking"]
+    if ranking and ranking["cuts"]:
+        yield f"Table 1 holds clusters with more than twice L' paragraphs. {ranking['signature']}"
+    elif ranking:
+        yield f"Table 1 could not be measured: {ranking['reason']}."
+    given = [r["label"] for r in record["rows"] if r["training"] and r["training"]["given"]]
+    if given:
+        yield f"Not trained here but given, with a vocabulary of their own: {', '.join(given)}."
+    if record["pending"]:
+        yield f"Not finished yet: {', '.join(record['pending'])}."
+
+
+def _texts(record: Record) -> list[str]:
+    """The paper's output table: what each system writes about the same clusters."""
+    if not record["texts"]:
+        return []
+    labels = {row["row"]: row["label"] for row in record["rows"]}
+    lines = ["", "## What the systems write", ""]
+    for shown in record["texts"]:
+        lines += [f"### {_one_line(shown['title'] or shown['id'])}", ""]
+        lines += [f"- **Gold**: {_one_line(shown['gold'] or _WITHHELD)}"]
+        for row, text in shown["systems"].items():
+            is_withheld = text is None and row in EXTRACTIVE
+            said = _WITHHELD if is_withheld else _one_line(text) or "(nothing)"
+            lines.append(f"- **{labels[row]}**: {said}")
+        lines.append("")
+    return lines[:-1]
+
+
+def _stage_table(record: Record) -> Table:
+    rows = [
+        (s["stage"], spoken(s["seconds"]), f"{s['processor_seconds']:,.0f}")
+        for s in record["stages"]
+    ]
+    total = sum(stage["processor_seconds"] for stage in record["stages"])
+    whole = spoken(sum(stage["seconds"] for stage in record["stages"]))
+    return Table(("stage", "time", "processor seconds"), (*rows, ("all", whole, f"{total:,.0f}")))
+
+
+def _one_line(text: str) -> str:
+    return _MARKDOWN.sub(r"\\\g<0>", " ".join(text.split()))
+
+
+def _write(path: Path, text: str) -> None:
+    with write_atomically(path) as file:
+        file.write(text.encode())
+
+
+def ranking_table(record: Record) -> Table | None:
+    """Table 1: ROUGE-L recall of the first paragraphs, for similarity and for the ranker."""
+    ranking = record["ranking"]
+    if not ranking or not ranking["cuts"]:
+        return None
+    cuts = {cut["paragraphs"]: cut for cut in ranking["cuts"]}
+    rows = [
+        (
+            name,
+            *(_with_interval(cuts[cut][key]) for cut in CUTS),
+            *(f"{TABLE_1[cut][i]:.2f}" for cut in CUTS),
+        )
+        for i, (name, key) in enumerate((("Similarity", "similarity"), ("Ranking", "ranker")))
+    ]
+    counts = ("clusters", *(f"{cuts[cut]['clusters']:,}" for cut in CUTS), *[""] * len(CUTS))
+    header = (
+        *("Methods", *(f"L'={cut}" for cut in CUTS)),
+        *(f"paper* L'={cut}" for cut in CUTS),
+    )
+    return Table(header, (*rows, counts))
+
+
+def main_table(record: Record) -> Table:
+    """Table 2: every system."""
+    return _score_table(r for r in record["rows"] if r["row"] not in TABLE_3 or r["row"] == "ht")
+
+
+def ablation_table(record: Record) -> Table | None:
+    """Table 3: HT and its ablations."""
+    rows = {r["row"]: r for r in record["rows"] if r["row"] in ABLATIONS}
+    chosen = [rows[name] for name in ABLATIONS if name in rows]
+    if all(row["row"] == "ht" for row in chosen):
+        return None
+    return _score_table({**row, "label": "HT"} if row["row"] == "ht" else row for row in chosen)
+
+
+def longer_table(record: Record) -> Table | None:
+    """The paper's footnote: what longer input at test time gains each network."""
+    rows = [row for row in record["rows"] if row["against_shorter"]]
+    if not rows:
+        return None
+    cells = [
+        (
+            row["label"].replace(" (train on", ": train on").rstrip(")"),
+            *(_with_interval(row["against_shorter"][metric], "+.2f") for metric in METRICS),
+            _p_values(row["against_shorter"]),
+        )
+        for row in rows
+    ]
+    return Table(("Gain from longer input", *_METRIC_NAMES, "p"), tuple(cells))
+
+
+def training_table(record: Record) -> Table | None:
+    """What each network was trained on, and whether that was enough."""
+    rows = [r for r in record["rows"] if r["training"] and not r["row"].endswith(LONGER)]
+    if not rows:
+        return None
+    header = (
+        *("Network", "weights", "updates", "million tokens", "of the paper's", "epochs"),
+        *("validation loss", "fell at last", "time", "undertrained"),
+    )
+    return Table(header, tuple(_training_row(row) for row in rows))
+
+
+def measure_table(record: Record) -> Table:
+    """Length and repetition."""
+    rows = [
+        (row["label"], f"{row['words']:.1f}", f"{100 * row['repetition']:.1f} %")
+        for row in record["rows"]
+    ]
+    return Table(("Model", "words", "repeated trigrams"), tuple(rows))
+
+
+def _score_table(rows: Iterable[Record]) -> Table:
+    header = ("Model", *_METRIC_NAMES, "p against HT", "validation loss", "paper* R-1 / R-2 / R-L")
+    return Table(
+        header,
+        tuple(
+            (
+                row["label"] + _dagger(row),
+                *(_with_interval(row["rouge"][metric]) for metric in METRICS),
+                _p_values(row["against_ht"]),
+                _NONE if row["row"].endswith(LONGER) else _loss(row["training"]),
+                _paper(row["paper"]),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _training_row(row: Record) -> tuple[str, ...]:
+    training = row["training"]
+    if training["given"]:
+        given = ("given", *[_NONE] * 3, _loss(training), _NONE, _NONE, "not known")
+        return (row["label"], f"{training['parameters']:,}", *given)
+    fall = training["late_fall"]
+    return (
+        row["label"] + _dagger(row),
+        f"{training['parameters']:,}",
+        f"{training['updates']:,}",
+        f"{training['million_tokens']:,.3g}",
+        f"{100 * training['share_of_paper']:.2g} %",
+        f"{training['epochs']:.2f}",
+        _loss(training),
+        _NONE if fall is None else f"{100 * fall:.1f} %",
+        spoken(training["seconds"]),
+        "yes" if training["undertrained"] else "no",
+    )
+
+
+def _dagger(row: Record) -> str:
+    return UNDERTRAINED if row["training"] and row["training"]["undertrained"] else ""
+
+
+def _with_interval(values: Record | None, form: str = ".2f") -> str:
+    if values is None:
+        return _NONE
+    return f"{values['mean']:{form}} ({values['low']:{form}} to {values['high']:{form}})"
+
+
+def _p_values(difference: Record | None) -> str:
+    if difference is None:
+        return _NONE
+    return " / ".join(p_value(difference[metric]["p_randomisation"]) for metric in METRICS)
+
+
+def _loss(training: Record | None) -> str:
+    return _NONE if training is None else f"{training['validation_loss']:.3f}"
+
+
+def _paper(numbers: Record | None) -> str:
+    if numbers is None:
+        return _NONE
+    return " / ".join(f"{numbers[metric]:.2f}" for metric in METRICS)
+
+
+def draw_plots(record: Record, folder: Path) -> list[Path]:
+    """Draw scores, losses and ranking, as far as the record has them, as SVG files; return the paths.
+
+    Raises:
+        MissingDependencyError: matplotlib is not installed.
+    """
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingDependencyError("drawing plots", "train") from error
+    matplotlib.rcParams["svg.hashsalt"] = "hiersum"  # the same record gives the same file
+    drawn = []
+    for name, draw in (
+        ("scores", _draw_scores),
+        ("losses", _draw_losses),
+        ("ranking", _draw_ranking),
+    ):
+        figure = Figure(layout="constrained")
+        if not draw(figure, record):
+            continue
+        path = folder / f"{name}.svg"
+        with write_atomically(path) as file:
+            figure.savefig(file, format="svg", metadata={"Date": None})
+        drawn.append(path)
+    return drawn
+
+
+def _draw_scores(figure: Any, record: Record) -> bool:
+    """Draw every row's F1 with its interval, and the paper's number."""
+    rows: Sequence[Record] = record["rows"]
+    if not rows:
+        return False
+    figure.set_size_inches(10, 1.1 + 0.32 * len(rows))
+    places = range(len(rows), 0, -1)
+    axes_of = figure.subplots(1, len(METRICS), sharey=True)
+    for metric, axes in zip(METRICS, axes_of):
+        for place, row in zip(places, rows):
+            score = row["rouge"][metric]
+            is_undertrained = bool(row["training"] and row["training"]["undertrained"])
+            axes.plot([score["low"], score["high"]], [place, place], color=_BLUE, linewidth=1.6)
+            axes.plot(
+                score["mean"], place, "o", color=_BLUE, markersize=5,
+                markerfacecolor="white" if is_undertrained else _BLUE, clip_on=False,
+            )  # fmt: skip
+            if row["paper"]:
+                axes.plot(row["paper"][metric], place, "D", color=_GREY, markersize=4)
+        axes.set_xlim(left=0)
+        _style(axes, f"{METRIC_LABELS[metric]} F1", "")
+    axes_of[0].set_yticks(list(places), [row["label"] for row in rows], fontsize=8)
+    axes_of[0].set_ylim(0.4, len(rows) + 0.6)
+    figure.supxlabel(
+        "circles: here, hollow if undertrained, with 95 % intervals; "
+        "grey diamonds: the paper's numbers on other data",
+        fontsize=8,
+        color=_INK,
+    )
+    return True
+
+
+def _draw_losses(figure: Any, record: Record) -> bool:
+    """Draw validation losses over training tokens."""
+    rows = [r for r in record["rows"] if r["training"] and r["training"].get("curve")]
+    curves = {r["label"]: r["training"]["curve"] for r in rows if not r["against_shorter"]}
+    if not curves:
+        return False
+    figure.set_size_inches(9, 4)
+    axes = figure.subplots()
+    for number, (label, curve) in enumerate(curves.items()):
+        tokens = [point["million_tokens"] for point in curve]
+        style = "-" if number < 10 else "--"  # matplotlib has ten colours
+        losses = [point["loss"] for point in curve]
+        axes.plot(tokens, losses, style, marker="o", markersize=3, label=label)
+    axes.legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    _style(axes, "validation loss per target token", "million tokens, sources and targets")
+    return True
+
+
+def _draw_ranking(figure: Any, record: Record) -> bool:
+    """Draw Table 1 as lines."""
+    cuts = [c for c in (record["ranking"] or {}).get("cuts", []) if c["clusters"]]
+    if not cuts:
+        return False
+    figure.set_size_inches(6, 3.6)
+    axes = figure.subplots()
+    paragraphs = [cut["paragraphs"] for cut in cuts]
+    for number, (name, colour) in enumerate((("similarity", _ORANGE), ("ranker", _BLUE))):
+        means = [cut[name]["mean"] for cut in cuts]
+        errors = [
+            [cut[name]["mean"] - cut[name]["low"] for cut in cuts],
+            [cut[name]["high"] - cut[name]["mean"] for cut in cuts],
+        ]
+        axes.errorbar(paragraphs, means, errors, color=colour, capsize=3, marker="o", label=name)
+        paper = [TABLE_1[cut][number] for cut in paragraphs]
+        axes.plot(
+            paragraphs, paper, "--D", color=colour, alpha=0.4, markersize=4,
+            label=f"{name}, paper's, on other data",
+        )  # fmt: skip
+    axes.set_xticks(paragraphs)
+    axes.legend(fontsize=7, frameon=False)
+    _style(axes, "ROUGE-L recall of the first paragraphs", "paragraphs read")
+    return True
+
+
+def _style(axes: Any, title: str, label: str) -> None:
+    axes.set_title(title, fontsize=10, color=_INK, loc="left")
+    axes.set_xlabel(label, fontsize=8, color=_INK)
+    axes.tick_params(labelsize=8, colors=_INK)
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)

@@ -1,0 +1,177 @@
+"""The report has the paper's tables, and says what is undertrained, given or missing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from experiment_records import record_of
+
+from hiersum.errors import MissingDependencyError
+from hiersum.reproduction.paper_tables import (
+    ablation_table,
+    draw_plots,
+    longer_table,
+    main_table,
+    measure_table,
+    ranking_table,
+    to_markdown,
+    to_text,
+    training_table,
+    write_report,
+)
+
+
+def test_table_1_has_a_line_for_each_method_and_the_papers_numbers() -> None:
+    table = ranking_table(record_of("ht"))
+    assert table is not None
+    similarity, ranking, clusters = table.rows
+    assert similarity == (
+        *("Similarity", "20.00 (19.00 to 21.00)", "30.00 (29.00 to 31.00)", "-", "-"),
+        *("24.86", "32.43", "40.87", "49.49"),
+    )
+    assert ranking[-1] == "60.42"
+    assert clusters[:5] == ("clusters", "50", "40", "0", "0")
+    assert ranking_table({**record_of("ht"), "ranking": None}) is None
+    assert ranking_table({**record_of("ht"), "ranking": {"cuts": [], "reason": "no"}}) is None
+
+
+def test_table_2_has_intervals_significance_loss_and_the_papers_numbers() -> None:
+    lead, ht, longer = main_table(record_of("lead", "ht", "ht-without-pp", "ht@longer")).rows
+    assert lead == (
+        "Lead",
+        *("30.00 (29.00 to 31.00)", "10.00 (9.00 to 11.00)", "20.00 (19.00 to 21.00)"),
+        "0.020 / 0.400 / < 0.001",
+        "-",
+        "38.22 / 16.85 / 26.89",
+    )
+    assert ht[0] == "HT (1,600 tokens) \N{DOUBLE DAGGER}"
+    assert ht[4:6] == ("-", "3.250")
+    assert longer[5] == "-", "its loss was taken on the shorter input"
+
+
+def test_table_3_is_ht_and_its_ablations() -> None:
+    table = ablation_table(record_of("lead", "ht", "ht-without-pp", "ht-without-gt"))
+    assert table is not None
+    names = [row[0].split(" \N{DOUBLE DAGGER}")[0] for row in table.rows]
+    assert names == ["HT", "HT w/o PP", "HT w/o GT"]
+    assert table.rows[2][-1] == "39.01 / 22.97 / 33.76"
+    assert ablation_table(record_of("lead", "ht")) is None
+
+
+def test_longer_input_is_compared_with_the_same_weights() -> None:
+    table = longer_table(record_of("ht", "ht@longer", "tdmca", "tdmca@longer"))
+    assert table is not None
+    assert [row[0] for row in table.rows] == [
+        "HT: train on 1,600 tokens/test on 2,700 tokens",
+        "T-DMCA: train on 3,000 tokens/test on 5,000 tokens",
+    ]
+    assert table.rows[0][1] == "+1.00 (+0.50 to +1.50)"
+    assert longer_table(record_of("ht")) is None
+
+
+@pytest.mark.parametrize("given", [None, "some/model"])
+def test_training_is_laid_open(given: str | None) -> None:
+    record = record_of("lead", "ht", "ht@longer", given=given)
+    table = training_table(record)
+    assert table is not None
+    (row,) = table.rows
+    cells = dict(zip(table.header, row))
+    assert cells["validation loss"] == "3.250"
+    if given:
+        assert (cells["updates"], cells["undertrained"]) == ("given", "not known")
+    else:
+        assert (cells["million tokens"], cells["of the paper's"]) == ("84", "0.1 %")
+        assert (cells["undertrained"], cells["fell at last"]) == ("yes", "2.0 %")
+    assert training_table(record_of("lead")) is None
+
+
+def test_lengths_stand_beside_each_other() -> None:
+    assert measure_table(record_of("lead", "ht")).rows[0] == ("Lead", "80.0", "1.5 %")
+
+
+ROWS = ("lead", "ht", "ht-without-gt", "ht@longer")
+
+
+def test_the_papers_numbers_are_marked_as_measured_on_other_data() -> None:
+    for text in (to_text(record_of(*ROWS)), to_markdown(record_of(*ROWS))):
+        assert "paper* R-1 / R-2 / R-L" in text
+        assert (
+            "* The paper's numbers: somebody on something. They were measured on other data" in text
+        )
+
+
+def test_undertrained_rows_are_marked_and_explained() -> None:
+    text = to_text(record_of(*ROWS))
+    assert "HT w/o GT \N{DOUBLE DAGGER}" in text
+    assert "\N{DOUBLE DAGGER} Undertrained: learned from less than 10% of the paper's" in text
+    assert "\N{DOUBLE DAGGER}" not in to_text(record_of("lead"))
+
+
+def test_what_is_missing_is_said() -> None:
+    text = to_text(record_of(*ROWS))
+    assert "Not finished yet: HT w/o MP." in text
+    assert "Test clusters scored: 48; 2 left out. rouge|made-up" in text
+    small = {**record_of("lead"), "ranking": {"cuts": [], "reason": "c: every cluster is small"}}
+    assert "Table 1 could not be measured: c: every cluster is small." in to_text(small)
+    given = to_text(record_of("ht", given="some/model"))
+    assert "Not trained here but given, with a vocabulary of their own: HT (1,600 tokens)." in given
+
+
+def test_all_tables_are_there_in_order() -> None:
+    text = to_markdown(record_of(*ROWS))
+    places = [text.index(f"## Table {name}") for name in ("1:", "2:", "2, footnote", "3:")]
+    assert places == sorted(places)
+    assert "| vocabulary | 3 s | 5 |" in text
+
+
+def test_withheld_texts_are_said_to_be_withheld() -> None:
+    text = to_markdown(record_of("lead", "ht"))
+    assert r"### A \*bridge\*" in text
+    assert "- **Gold**: (left out: text of the corpus)" in text
+    assert "- **Lead**: (left out: text of the corpus)" in text
+    assert "- **HT (1,600 tokens)**: What ht says." in text
+    assert "What the systems write" not in to_markdown({**record_of("ht"), "texts": []})
+
+
+def test_markdown_json_and_plots_are_written(tmp_path: Path) -> None:
+    record = record_of(*ROWS)
+    path = write_report(record, tmp_path / "report")
+    folder = path.parent
+    assert json.loads((folder / "report.json").read_text()) == record
+    written = path.read_text()
+    for name in ("scores", "losses", "ranking"):
+        assert (folder / f"{name}.svg").read_text().lstrip().startswith("<?xml")
+        assert f"![{name}]({name}.svg)" in written
+
+
+def test_the_same_record_gives_the_same_files(tmp_path: Path) -> None:
+    contents = []
+    for name in ("one", "two"):
+        folder = write_report(record_of(*ROWS), tmp_path / name).parent
+        contents.append({path.name: path.read_bytes() for path in folder.iterdir()})
+    assert contents[0] == contents[1]
+
+
+def test_an_experiment_at_its_beginning_has_a_report_too(tmp_path: Path) -> None:
+    record = {**record_of(), "ranking": None, "texts": [], "stages": []}
+    assert write_report(record, tmp_path).read_text()
+    assert not list(tmp_path.glob("*.svg"))
+
+
+def test_only_what_was_measured_is_drawn(tmp_path: Path) -> None:
+    def names(record: dict[str, object]) -> list[str]:
+        return [path.stem for path in draw_plots(record, tmp_path)]
+
+    assert names(record_of("lead", "ht")) == ["scores", "losses", "ranking"]
+    assert names({**record_of("lead"), "ranking": None}) == ["scores"]
+    assert names(record_of("ht", given="some/model")) == ["scores", "ranking"]
+    assert names({**record_of(), "ranking": {"cuts": []}}) == []
+
+
+def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'hiersum\[train\]'"):
+        draw_plots(record_of("ht"), tmp_path)

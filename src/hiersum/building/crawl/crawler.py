@@ -15,7 +15,7 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 
 from hiersum.building.crawl.archive import FETCHED, CrawlArchive
 from hiersum.building.crawl.fetching import Fetched, FetchError, fetch
-from hiersum.building.crawl.robots import ALLOW_ALL, FORBID_ALL, MAX_BYTES, Robots, parse_robots
+from hiersum.building.crawl.robots import ALLOW_ALL, FORBID_ALL, MAX_BYTES, Robots
 
 _MAX_PENDING = 50_000
 _MAX_HOSTS = 20_000  # remembered with their robots.txt
@@ -223,9 +223,10 @@ class Crawler:
             if answer.status not in _REDIRECTS or "location" not in answer.headers:
                 break
             target = urljoin(target, answer.headers["location"])
+        rules = FORBID_ALL if answer.status >= 500 else ALLOW_ALL
         if answer.status == 200:
-            return parse_robots(answer.body.decode("utf-8", "replace"), self._settings.agent)
-        return FORBID_ALL if answer.status >= 500 else ALLOW_ALL
+            rules = answer.body.decode("utf-8", "replace")
+        return Robots(rules, self._settings.agent)
 
     def _fetch(self, host: _Host, url: str, max_bytes: int, *, cut: bool = False) -> Fetched:
         settings = self._settings
@@ -242,5 +243,5 @@ class Crawler:
                 cut=cut,
             )
         finally:
-            asked = host.robots.delay if host.robots is not None else None
-            host.not_before = monotonic() + max(settings.delay, asked or 0.0)
+            asked = 0.0 if host.robots is None else host.robots.delay
+            host.not_before = monotonic() + max(settings.delay, asked)

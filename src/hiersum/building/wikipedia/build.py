@@ -285,7 +285,7 @@ def _require_readers() -> None:
     """Refuse to begin without what every worker will need."""
     from importlib.util import find_spec
 
-    for module in ("mwparserfromhell", "fastwarc", "resiliparse", "matplotlib"):
+    for module in ("mwparserfromhell", "fastwarc", "resiliparse", "protego", "matplotlib"):
         if find_spec(module) is None:
             raise MissingDependencyError("building from Wikipedia", "build")
 

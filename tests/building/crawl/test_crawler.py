@@ -136,6 +136,11 @@ def test_a_loop_of_redirects_ends(web: LocalWeb, tmp_path: Path) -> None:
     assert crawl(tmp_path / "c", [web.base + path]) == {"too many redirects": 1}
 
 
+def test_crawler_survives_a_redirect_that_is_no_address(web: LocalWeb, tmp_path: Path) -> None:
+    urls = [f"{web.base}/nowhere", f"{web.base}/page/0"]
+    assert crawl(tmp_path / "c", urls) == {"not a web address": 1, "fetched": 1}
+
+
 def test_a_host_in_trouble_is_not_crawled(web: LocalWeb, tmp_path: Path) -> None:
     web.robots = 500
     assert crawl(tmp_path / "c", [f"{web.base}/page/0"]) == {"forbidden by robots.txt": 1}

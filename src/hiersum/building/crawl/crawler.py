@@ -182,7 +182,7 @@ class Crawler:
     def _settle(self, host: _Host, task: _Task, answer: Fetched) -> None:
         kind = answer.headers.get("content-type", "")
         if answer.status in _REDIRECTS and "location" in answer.headers:
-            target = urldefrag(urljoin(task.target, answer.headers["location"]))[0]
+            target = _redirect(task.target, answer)
             if task.hops >= self._settings.max_redirects:
                 self._finish(task, "too many redirects")
             elif urlsplit(target).scheme not in ("http", "https"):
@@ -222,7 +222,7 @@ class Crawler:
             answer = self._fetch(host, target, MAX_BYTES, cut=True)
             if answer.status not in _REDIRECTS or "location" not in answer.headers:
                 break
-            target = urljoin(target, answer.headers["location"])
+            target = _redirect(target, answer)
         rules = FORBID_ALL if answer.status >= 500 else ALLOW_ALL
         if answer.status == 200:
             rules = answer.body.decode("utf-8", "replace")
@@ -245,3 +245,10 @@ class Crawler:
         finally:
             asked = 0.0 if host.robots is None else host.robots.delay
             host.not_before = monotonic() + max(settings.delay, asked)
+
+
+def _redirect(url: str, answer: Fetched) -> str:
+    try:
+        return urldefrag(urljoin(url, answer.headers["location"]))[0]
+    except ValueError as error:  # such as "http://[": a host must not be able to end the crawl
+        raise FetchError("not a web address") from error

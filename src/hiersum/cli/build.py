@@ -157,8 +157,7 @@ def build_wikipedia_clusters(
 
     The same command again goes on where it was interrupted.
     """
-    from hiersum.building.crawl.crawler import CrawlSettings
-    from hiersum.building.crawl.into_folder import crawl_into
+    from hiersum.building.crawler import CrawlSettings, crawl_into
     from hiersum.building.guard import Limits
     from hiersum.building.targets import TargetRules
     from hiersum.building.wikipedia.build import build_wikipedia

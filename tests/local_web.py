@@ -47,6 +47,8 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(503)
         elif path.startswith("/to/"):
             self._answer(302, location=path.removeprefix("/to/"))
+        elif path == "/nowhere":
+            self._answer(302, location="http://[::1")
         elif path.startswith("/status/"):
             self._answer(int(path.removeprefix("/status/")))
         elif path == "/pdf":

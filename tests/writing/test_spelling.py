@@ -104,3 +104,19 @@ def test_every_guarded_word_of_every_hypothesis_stands_in_its_own_clusters_sourc
     assert num_guarded > 20
     assert is_guarded("K2")
     assert not is_guarded("the")
+
+
+def test_percentage_keeps_its_sign() -> None:
+    """Whether the vocabulary has "20%" in one piece or in two: a bare 20 would be another number."""
+    assert guarded_words(["It took 20% of 35 votes."]) == {"It", "20%", "35"}
+    pieces = ["<pad>", "</s>", "\u2581took", "\u258120", "\u258120%", "%", "\u258135", "\u2581of"]
+    rule = GroundedWords(Spelling(pieces, 1), [guarded_words(["it took 20% of 35 votes"])])
+
+    def allowed(token_ids: list[int]) -> set[int]:
+        log_probs = torch.zeros(1, 1, len(pieces))
+        rule(torch.tensor([[[0, *token_ids]]]), log_probs, [0])
+        return {n for n, value in enumerate(log_probs[0, 0].tolist()) if value == 0}
+
+    assert {3, 4, 6} <= allowed([2])
+    assert allowed([2, 3]) == {5}
+    assert {1, 2, 7} <= allowed([2, 4])

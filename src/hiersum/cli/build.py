@@ -162,8 +162,7 @@ def build_wikipedia_clusters(
     _check_word_range(min_words, max_words)
     if valid + test > 1:
         raise InputError(f"--valid ({valid}) and --test ({test}) add up to more than 1")
-    from hiersum.building.crawl.crawler import CrawlSettings
-    from hiersum.building.crawl.into_folder import crawl_into
+    from hiersum.building.crawler import CrawlSettings, crawl_into
     from hiersum.building.guard import Limits
     from hiersum.building.targets import TargetRules
     from hiersum.building.wikipedia.build import build_wikipedia

@@ -15,7 +15,8 @@ from torch import Tensor
 
 SPACE = "▁"
 # Letters and digits; points and the like count where they stand within a number or an abbreviation.
-_WORD = re.compile(r"[^\W_](?:[^\W_]|(?<=\d)[.,:](?=\d)|(?<=[^\W\d_])\.(?=[^\W\d_]))*")
+# A percentage keeps its sign: 20 of something is not 20% of it.
+_WORD = re.compile(r"[^\W_](?:[^\W_]|(?<=\d)[.,:](?=\d)|(?<=[^\W\d_])\.(?=[^\W\d_]))*(?:(?<=\d)%)?")
 _OPEN_WORD = re.compile(r"[^\W_](?:[^\W_]|[.,:](?=[^\W_]|$))*$")
 _MARKS_WITHIN = ".,:"
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*$")

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import partial
@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 
+from hiersum.building.crawler import Crawl
 from hiersum.building.pages.addresses import Keys, contains, keys_of
 from hiersum.building.pages.postings import count_part, merge_counts
 from hiersum.building.pages.sources import PageFiles, find_sources, identify
@@ -55,8 +56,6 @@ from hiersum.text.languages import check_language
 from hiersum.text.tokenizer import Tokenizer
 
 FORMAT = 1
-Crawl = Callable[[Iterable[str]], tuple[list[Path], Mapping[str, int]]]
-"""Fetches addresses; returns the archives that hold what it got, and how many came to what."""
 
 
 def build_wikipedia(
@@ -285,7 +284,7 @@ def _require_readers() -> None:
     """Refuse to begin without what every worker will need."""
     from importlib.util import find_spec
 
-    for module in ("mwparserfromhell", "fastwarc", "resiliparse", "matplotlib"):
+    for module in ("mwparserfromhell", "fastwarc", "resiliparse", "protego", "matplotlib"):
         if find_spec(module) is None:
             raise MissingDependencyError("building from Wikipedia", "build")
 

@@ -1,7 +1,7 @@
-"""What a crawl has got so far: pages as WARC files, and a journal of every address.
+"""The folder of a crawl: pages in WARC files, and a journal of every URL.
 
-A page is appended to a WARC file, then its line to the journal, which says how long the file is now. A
-killed crawl goes on from there: what stands behind the last line of the journal is cut off.
+A page is appended to a WARC file, then a line to the journal that gives the new length of that file.
+A killed crawl resumes from there: whatever lies beyond the journal's last whole line is cut off.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MAX_FILE_BYTES = 1_000_000_000
 
 
 class CrawlArchive:
-    """The folder of a crawl; open it alone (`with archive.alone():`)."""
+    """The pages and outcomes of a crawl; entering it locks the folder."""
 
     def __init__(self, folder: Path) -> None:
         try:
@@ -58,11 +58,11 @@ class CrawlArchive:
 
     @property
     def files(self) -> list[Path]:
-        """The WARC files that hold something."""
+        """The WARC files that are not empty."""
         return sorted(p for p in self.folder.glob("crawl-*.warc.gz") if p.stat().st_size)
 
     def add(self, url: str, outcome: str, *, kind: str = "", body: bytes = b"") -> None:
-        """Keep what came of an address: a page, or why there is none.
+        """Record the outcome of a URL, and its page if it was fetched.
 
         Raises:
             InputError: the disk is full.
@@ -70,18 +70,15 @@ class CrawlArchive:
         try:
             with self._lock:
                 end = self._write_page(url, kind, body) if outcome == FETCHED else None
-                self._note(url, outcome, end)
+                line = {"url": url, "outcome": outcome, "file": self._number, "end": end}
+                assert self._journal is not None
+                _append(self._journal, json.dumps(line).encode() + b"\n")
+                self._count(url, outcome)
         except OSError as error:
             raise InputError(
                 f"{self.folder}: cannot be written ({error.strerror}); what was fetched stays: run "
                 "the same command again to go on"
             ) from error
-
-    def _note(self, url: str, outcome: str, end: int | None) -> None:
-        assert self._journal is not None
-        line = {"url": url, "outcome": outcome, "file": self._number, "end": end}
-        _append(self._journal, json.dumps(line).encode() + b"\n")
-        self._count(url, outcome)
 
     def _count(self, url: str, outcome: str) -> None:
         self._done.add(key_of(url))
@@ -127,7 +124,7 @@ class CrawlArchive:
 
 
 def _append(file: io.FileIO, data: bytes) -> None:
-    """Write all of it, past any buffer: what fails to be written fails here."""
+    """Write unbuffered, so that a full disk is noticed here."""
     if file.write(data) < len(data):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -1,7 +1,7 @@
-"""One request to one host: to a public address only, with limits on time and size, and no redirects.
+"""One HTTP request: public addresses only, limits on time and size, redirects not followed.
 
-The address that is checked is the one that is connected to: a name that answers differently when it is
-asked again cannot lead into a private network.
+The IP address that is checked is the one connected to, so a name that resolves differently the
+second time cannot lead into a private network.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ from time import monotonic
 from urllib.parse import quote, urlsplit
 
 _READ_BYTES = 1 << 16
+_MAX_ADDRESSES = 4  # of one host, tried in turn
 _SAFE = "/:@!$&'()*+,;=~-._%?"
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
 
 class FetchError(Exception):
-    """A page that did not come, and why."""
+    """A page that could not be fetched, and why."""
 
     def __init__(self, kind: str, *, is_temporary: bool = False) -> None:
         super().__init__(kind)
@@ -33,11 +34,10 @@ class FetchError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """An answer."""
+    """A response; the names of its headers are in lower case."""
 
     status: int
     headers: dict[str, str]
-    """Names in small letters."""
     body: bytes
 
 
@@ -50,18 +50,18 @@ def fetch(
     allow_private: bool = False,
     cut: bool = False,
 ) -> Fetched:
-    """Ask for one address.
+    """Request one URL.
 
     Args:
         url: http or https.
-        agent: who asks.
-        seconds: for all of it, from the first packet to the last.
-        max_bytes: of the page, unpacked.
+        agent: the User-Agent header.
+        seconds: limit for the whole exchange.
+        max_bytes: limit for the decompressed body.
         allow_private: also connect to loopback and private addresses.
-        cut: take the beginning of what is too large.
+        cut: truncate a body that is too large instead of refusing it.
 
     Raises:
-        FetchError: no answer, or one beyond the limits.
+        FetchError: no response, or one beyond the limits.
     """
     try:
         parts = urlsplit(url)
@@ -103,7 +103,7 @@ def fetch(
 
 
 def is_public(address: str) -> bool:
-    """Is this an address of the open internet, also once unwrapped from another kind?"""
+    """Is this an address of the public internet? IPv4 inside IPv6 is unwrapped first."""
     ip = ipaddress.ip_address(address.partition("%")[0])
     if isinstance(ip, ipaddress.IPv6Address):
         inner = ip.ipv4_mapped or ip.sixtofour
@@ -120,14 +120,15 @@ def _connect(host: str, port: int, seconds: float, *, allow_private: bool) -> so
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise FetchError("unknown host", is_temporary=False) from error
+        raise FetchError("unknown host") from error
     allowed = [entry for entry in found if allow_private or is_public(str(entry[4][0]))]
+    allowed = allowed[:_MAX_ADDRESSES]
     if not allowed:
         raise FetchError("private address")
     last: OSError | None = None
-    for family, kind, protocol, _, address in allowed[:4]:
+    for family, kind, protocol, _, address in allowed:
         line = socket.socket(family, kind, protocol)
-        line.settimeout(seconds / min(len(allowed), 4))
+        line.settimeout(seconds / len(allowed))
         try:
             line.connect(address)
         except OSError as error:
@@ -140,7 +141,7 @@ def _connect(host: str, port: int, seconds: float, *, allow_private: bool) -> so
 
 
 class _Line:
-    """A connection that is cut when its time is up, even if a byte drops in now and then."""
+    """A connection that a timer shuts down: a socket's own timeout restarts with every byte."""
 
     def __init__(self, line: socket.socket, seconds: float) -> None:
         self.socket = line
@@ -169,7 +170,7 @@ def _read(
     *,
     cut: bool,
 ) -> bytes:
-    """Read a body up to a limit that holds for what is unpacked, too."""
+    """Read a body; the limit holds for its decompressed size."""
     if packing not in ("", "identity", "gzip", "x-gzip"):
         raise FetchError(f"packed as {packing[:20]}")
     unpacker = zlib.decompressobj(zlib.MAX_WBITS | 16) if packing.endswith("gzip") else None
@@ -182,7 +183,7 @@ def _read(
             raise FetchError("too large")
         if monotonic() >= deadline:
             raise TimeoutError
-    if monotonic() >= deadline:  # the line was cut, which looks like an end
+    if monotonic() >= deadline:  # a connection shut down by the timer looks finished
         raise TimeoutError
     length = response.getheader("Content-Length") or ""
     if unpacker is None and length.isdigit() and len(body) < int(length):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from local_web import LocalWeb, local_web
 
-from hiersum.building.crawl.fetching import Fetched, FetchError, fetch, is_public
+from hiersum.building.fetching import Fetched, FetchError, fetch, is_public
 
 
 @pytest.fixture

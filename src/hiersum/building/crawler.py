@@ -1,29 +1,36 @@
-"""The crawl: many hosts at once, but each host asked by one at a time, slowly, and as it allows.
+"""A polite crawler: many hosts at once, one slow connection per host, robots.txt obeyed.
 
-A host that is overloaded or silent is left alone for longer and longer; one that stays silent is given
-up. Redirects are followed as new requests, with all the same checks.
+A host that is overloaded or silent is asked less and less often; one that stays silent is given up.
+Redirects are queued as new requests and pass the same checks.
 """
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from time import monotonic
 from urllib.parse import urldefrag, urljoin, urlsplit
 
-from hiersum.building.crawl.archive import FETCHED, CrawlArchive
-from hiersum.building.crawl.fetching import Fetched, FetchError, fetch
-from hiersum.building.crawl.robots import ALLOW_ALL, FORBID_ALL, MAX_BYTES, Robots, parse_robots
+from hiersum.building.crawl_archive import FETCHED, CrawlArchive
+from hiersum.building.fetching import Fetched, FetchError, fetch
+from hiersum.errors import InputError
+from hiersum.progress import tracked
 
 _MAX_PENDING = 50_000
 _MAX_HOSTS = 20_000  # remembered with their robots.txt
 _MAX_SILENCES = 5
 _MAX_BACKOFF_SECONDS = 300.0
+_MAX_DELAY_SECONDS = 1_000_000.0  # a robots.txt must not overflow a timer
+_MAX_ROBOTS_BYTES = 500 * 1024
 _REDIRECTS = (301, 302, 303, 307, 308)
 _OVERLOADED = (429, 500, 502, 503, 504)
 _PAGE_KINDS = ("text/html", "application/xhtml+xml")
+_NO_RULES = ""
+FORBID_ALL = "User-agent: *\nDisallow: /"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,17 +38,59 @@ class CrawlSettings:
     """How a crawl behaves."""
 
     agent: str
-    """Who asks, with a way to reach them."""
+    """The User-Agent header: a name and a way to reach its owner."""
     delay: float = 1.0
-    """Seconds between two requests to a host, at least; a host's robots.txt may ask for more."""
+    """Minimum seconds between two requests to a host; its robots.txt may ask for more."""
     threads: int = 16
-    """Hosts that are asked at the same time."""
+    """Hosts served at the same time."""
     seconds: float = 20.0
     max_bytes: int = 5_000_000
     max_redirects: int = 5
     retries: int = 2
     allow_private: bool = False
-    """Also ask loopback and private addresses."""
+    """Also connect to loopback and private addresses."""
+
+
+Crawl = Callable[[Iterable[str]], tuple[list[Path], Mapping[str, int]]]
+"""Fetches URLs; returns the archives that hold the pages, and the number of URLs per outcome."""
+
+
+def crawl_into(folder: Path, settings: CrawlSettings) -> Crawl:
+    """Return a crawl that keeps its pages in a folder and resumes from what is there.
+
+    Raises:
+        InputError: the settings name no agent.
+    """
+    if not settings.agent.strip():
+        raise InputError(
+            "a crawl says who it is: give --user-agent 'name (+address where you can be reached)'"
+        )
+
+    def crawl(urls: Iterable[str]) -> tuple[list[Path], Mapping[str, int]]:
+        with CrawlArchive(folder) as archive:
+            for _ in tracked(Crawler(archive, settings).run(urls), "crawling"):
+                pass
+            return archive.files, archive.outcomes
+
+    return crawl
+
+
+class Robots:
+    """A host's robots.txt (RFC 9309) for one agent, which is named as in `Name/1.0 (...)`."""
+
+    def __init__(self, text: str, agent: str) -> None:
+        from protego import Protego
+
+        self._rules = Protego.parse(text)
+        self._token = re.split(r"[/\s(]", agent.strip(), maxsplit=1)[0]
+
+    def allows(self, url: str) -> bool:
+        return self._rules.can_fetch(url, self._token)
+
+    @property
+    def delay(self) -> float:
+        """Seconds between requests that the host asks for."""
+        return min(self._rules.crawl_delay(self._token) or 0.0, _MAX_DELAY_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +98,13 @@ class _Task:
     url: str
     """As it was cited."""
     target: str
-    """Where it is now looked for."""
+    """Where redirects have led so far."""
     hops: int = 0
     tries: int = 0
 
 
 @dataclass(slots=True)
 class _Host:
-    """A host: what is wanted of it, and when it may be asked again."""
-
     origin: str
     tasks: deque[_Task] = field(default_factory=deque)
     not_before: float = 0.0
@@ -67,7 +114,7 @@ class _Host:
 
 
 class Crawler:
-    """Fetches addresses into an archive."""
+    """Fetches URLs into an archive."""
 
     def __init__(self, archive: CrawlArchive, settings: CrawlSettings) -> None:
         self._archive = archive
@@ -80,7 +127,7 @@ class Crawler:
         self._settled: deque[str] = deque()
 
     def run(self, urls: Iterable[str]) -> Iterator[str]:
-        """Fetch addresses, but for those that the archive knows; yield each when it is settled."""
+        """Fetch the URLs that the archive does not know yet; yield each when it is settled."""
         settled = self._settled
         threads = [
             threading.Thread(target=self._work, daemon=True) for _ in range(self._settings.threads)
@@ -108,7 +155,7 @@ class Crawler:
                     yield settled.popleft()
             yield from settled
         finally:
-            with self._state:  # also when the reader of our results goes away
+            with self._state:  # also when our caller stops reading
                 self._is_fed = True
                 self._error = self._error or (InterruptedError() if self._num_pending else None)
                 self._state.notify_all()
@@ -120,8 +167,7 @@ class Crawler:
     def _enqueue(self, task: _Task) -> None:
         parts = urlsplit(task.target)
         origin = f"{parts.scheme}://{parts.netloc.rpartition('@')[2].lower()}"
-        host = self._hosts.setdefault(origin, _Host(origin))
-        host.tasks.append(task)
+        self._hosts.setdefault(origin, _Host(origin)).tasks.append(task)
         self._state.notify()
 
     def _work(self) -> None:
@@ -129,7 +175,7 @@ class Crawler:
             host, task = found
             try:
                 self._attempt(host, task)
-            except BaseException as error:  # a full disk, a bug: the whole crawl ends with it
+            except BaseException as error:  # a full disk or a bug ends the whole crawl
                 with self._state:
                     self._error = self._error or error
             with self._state:
@@ -147,7 +193,7 @@ class Crawler:
         }
 
     def _next(self) -> tuple[_Host, _Task] | None:
-        """Wait for a host that may be asked; None when all is done."""
+        """Wait for a host that may be asked; None when everything is done."""
         with self._state:
             while True:
                 if self._error is not None or (self._is_fed and not self._num_pending):
@@ -161,7 +207,6 @@ class Crawler:
                 self._state.wait(wait)
 
     def _attempt(self, host: _Host, task: _Task) -> None:
-        """Ask for one page, and settle what is to become of it."""
         try:
             if host.silences >= _MAX_SILENCES:
                 raise FetchError("host is silent")
@@ -175,14 +220,14 @@ class Crawler:
         except FetchError as error:
             host.silences += error.is_temporary
             if error.is_temporary and task.tries < self._settings.retries:
-                self._again(host, task)
+                self._retry(host, task)
             else:
                 self._finish(task, error.kind)
 
     def _settle(self, host: _Host, task: _Task, answer: Fetched) -> None:
         kind = answer.headers.get("content-type", "")
         if answer.status in _REDIRECTS and "location" in answer.headers:
-            target = urldefrag(urljoin(task.target, answer.headers["location"]))[0]
+            target = _redirect(task.target, answer)
             if task.hops >= self._settings.max_redirects:
                 self._finish(task, "too many redirects")
             elif urlsplit(target).scheme not in ("http", "https"):
@@ -191,7 +236,7 @@ class Crawler:
                 with self._state:
                     self._enqueue(replace(task, target=target, hops=task.hops + 1, tries=0))
         elif answer.status in _OVERLOADED and task.tries < self._settings.retries:
-            self._again(host, task, answer.headers.get("retry-after", ""))
+            self._retry(host, task, answer.headers.get("retry-after", ""))
         elif answer.status != 200:
             self._finish(task, f"status {answer.status}")
         elif not kind.lower().startswith(_PAGE_KINDS):
@@ -199,8 +244,8 @@ class Crawler:
         else:
             self._finish(task, FETCHED, kind=kind, body=answer.body)
 
-    def _again(self, host: _Host, task: _Task, retry_after: str = "") -> None:
-        """Try once more, after a pause that doubles; the whole host is left alone for so long."""
+    def _retry(self, host: _Host, task: _Task, retry_after: str = "") -> None:
+        """Leave the whole host alone for a while, twice as long each time, then try again."""
         pause = max(self._settings.delay, 1.0) * 2.0**task.tries
         if retry_after.strip().isdigit():
             pause = max(pause, float(retry_after))
@@ -216,20 +261,21 @@ class Crawler:
             self._state.notify_all()
 
     def _robots_of(self, host: _Host) -> Robots:
-        """Ask for robots.txt: none allows everything, a host in trouble nothing for now."""
+        """Fetch robots.txt. Without one everything is allowed; a server error forbids everything."""
         target = f"{host.origin}/robots.txt"
         for _ in range(self._settings.max_redirects + 1):
-            answer = self._fetch(host, target, MAX_BYTES, cut=True)
+            answer = self._fetch(host, target, _MAX_ROBOTS_BYTES, cut=True)
             if answer.status not in _REDIRECTS or "location" not in answer.headers:
                 break
-            target = urljoin(target, answer.headers["location"])
+            target = _redirect(target, answer)
+        text = FORBID_ALL if answer.status >= 500 else _NO_RULES
         if answer.status == 200:
-            return parse_robots(answer.body.decode("utf-8", "replace"), self._settings.agent)
-        return FORBID_ALL if answer.status >= 500 else ALLOW_ALL
+            text = answer.body.decode("utf-8", "replace")
+        return Robots(text, self._settings.agent)
 
     def _fetch(self, host: _Host, url: str, max_bytes: int, *, cut: bool = False) -> Fetched:
         settings = self._settings
-        if (wait := host.not_before - monotonic()) > 0:  # robots.txt was asked for just now
+        if (wait := host.not_before - monotonic()) > 0:  # robots.txt was requested just now
             with self._state:
                 self._state.wait_for(lambda: self._error is not None, wait)
         try:
@@ -242,5 +288,12 @@ class Crawler:
                 cut=cut,
             )
         finally:
-            asked = host.robots.delay if host.robots is not None else None
-            host.not_before = monotonic() + max(settings.delay, asked or 0.0)
+            asked = 0.0 if host.robots is None else host.robots.delay
+            host.not_before = monotonic() + max(settings.delay, asked)
+
+
+def _redirect(url: str, answer: Fetched) -> str:
+    try:
+        return urldefrag(urljoin(url, answer.headers["location"]))[0]
+    except ValueError as error:  # such as "http://[": a host must not be able to end the crawl
+        raise FetchError("not a web address") from error

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -16,10 +17,9 @@ import pytest
 from local_web import LocalWeb, local_web
 from made_up_web import made_up_wiki, write_dump
 
-from hiersum.building.crawl import archive as archive_module
-from hiersum.building.crawl.archive import CrawlArchive
-from hiersum.building.crawl.crawler import Crawler, CrawlSettings
-from hiersum.building.crawl.into_folder import crawl_into
+from hiersum.building import crawl_archive, fetching
+from hiersum.building.crawl_archive import CrawlArchive
+from hiersum.building.crawler import FORBID_ALL, Crawler, CrawlSettings, Robots, crawl_into
 from hiersum.building.pages.sources import find_sources, read_source
 from hiersum.building.wikipedia.build import build_wikipedia
 from hiersum.building.wikipedia.joining import WikiSettings
@@ -28,6 +28,8 @@ from hiersum.errors import InputError
 SETTINGS = CrawlSettings(
     agent="Test/1 (+http://test.example)", delay=0.0, threads=4, seconds=30, allow_private=True
 )
+
+AGENT = "ExampleBot/1.0 (+https://example.org)"
 
 
 @pytest.fixture
@@ -44,8 +46,6 @@ def crawl(folder: Path, urls: list[str], settings: CrawlSettings = SETTINGS) -> 
 
 
 def pages_in(folder: Path) -> dict[str, bytes]:
-    from collections import Counter
-
     problems: Counter[str] = Counter()
     found = [
         (page.url, page.data)
@@ -103,8 +103,6 @@ def test_private_addresses_are_refused_also_behind_a_redirect(
     }
     assert web.requests == []
     # Only this port of the loopback address counts as public: the redirect leads to another.
-    from hiersum.building.crawl import fetching
-
     real = fetching._connect
 
     def connect(host: str, port: int, seconds: float, *, allow_private: bool) -> object:
@@ -134,6 +132,11 @@ def test_a_host_may_ask_for_more_patience(web: LocalWeb, tmp_path: Path) -> None
 def test_a_loop_of_redirects_ends(web: LocalWeb, tmp_path: Path) -> None:
     path = "/to/" * 9 + "/page/0"
     assert crawl(tmp_path / "c", [web.base + path]) == {"too many redirects": 1}
+
+
+def test_crawler_survives_a_redirect_that_is_no_address(web: LocalWeb, tmp_path: Path) -> None:
+    urls = [f"{web.base}/nowhere", f"{web.base}/page/0"]
+    assert crawl(tmp_path / "c", urls) == {"not a web address": 1, "fetched": 1}
 
 
 def test_a_host_in_trouble_is_not_crawled(web: LocalWeb, tmp_path: Path) -> None:
@@ -172,7 +175,7 @@ def test_what_is_known_is_not_asked_again(web: LocalWeb, tmp_path: Path) -> None
 def test_archives_do_not_grow_without_end(
     web: LocalWeb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(archive_module, "_MAX_FILE_BYTES", 700)
+    monkeypatch.setattr(crawl_archive, "_MAX_FILE_BYTES", 700)
     crawl(tmp_path / "c", [f"{web.base}/page/{n}" for n in range(12)])
     assert len(list((tmp_path / "c").glob("*.warc.gz"))) > 2
     assert len(pages_in(tmp_path / "c")) == 12
@@ -230,8 +233,8 @@ def test_kill_9_loses_and_doubles_nothing(web: LocalWeb, tmp_path: Path) -> None
     (tmp_path / "urls").write_text("\n".join(f"{web.base}/page/{n}" for n in range(60)))
     code = (
         "import sys; from pathlib import Path\n"
-        "from hiersum.building.crawl.crawler import *\n"
-        "from hiersum.building.crawl.archive import CrawlArchive\n"
+        "from hiersum.building.crawler import *\n"
+        "from hiersum.building.crawl_archive import CrawlArchive\n"
         "folder = Path(sys.argv[1])\n"
         "with CrawlArchive(folder / 'c') as archive:\n"
         "    settings = CrawlSettings(agent='T/1', delay=0.02, allow_private=True)\n"
@@ -249,3 +252,80 @@ def test_kill_9_loses_and_doubles_nothing(web: LocalWeb, tmp_path: Path) -> None
     assert pages_in(tmp_path / "c") == {
         f"{web.base}/page/{n}": f"<p>Page {n}".encode() for n in range(60)
     }
+
+
+@pytest.mark.parametrize(
+    ("rules", "path", "allowed"),
+    [
+        ("Disallow: /private", "/private/x", False),
+        ("Disallow: /private", "/public", True),
+        ("Disallow:", "/anything", True),
+        ("Disallow: /", "/robots.txt", True),
+        # The longest match decides, whatever the order; of equals the one that allows.
+        ("Allow: /example/page/\nDisallow: /example/page/disallowed.gif",
+         "/example/page/disallowed.gif", False),
+        ("Disallow: /a\nAllow: /a/b", "/a/b/c", True),
+        ("Allow: /page\nDisallow: /page", "/page", True),
+        # * is anything, $ is the end.
+        ("Disallow: /*.gif$", "/a/b.gif", False),
+        ("Disallow: /*.gif$", "/a/b.gif?x", True),
+        ("Disallow: /this/path/exactly$", "/this/path/exactly/not", True),
+        ("Disallow: /*/private/*/x", "/u/private/9/x/y", False),
+        ("Disallow: /*/private/*/x", "/u/private/x", True),
+        ("Disallow: *$", "/a", False),
+        # Written differently, the same path.
+        ("Disallow: /foo/bar?baz=http://foo.bar", "/foo/bar?baz=http://foo.bar", False),
+        ("Disallow: /caf%C3%A9", "/café", False),
+        ("Disallow: /%62%61r", "/bar", False),
+    ],
+)  # fmt: skip
+def test_robots_rules(rules: str, path: str, allowed: bool) -> None:
+    robots = Robots(f"User-agent: *\n{rules}\n", AGENT)
+    assert robots.allows(f"https://a.example{path}") is allowed
+
+
+def test_robots_uses_the_group_that_names_us_and_joins_groups_of_one_name() -> None:
+    text = """
+    # a comment
+    User-agent: *
+    Disallow: /
+    Crawl-delay: 9
+
+    User-Agent: otherbot
+    User-agent: ExampleBot
+    Disallow: /a   # here
+    Sitemap: https://a.example/map
+    user-agent: examplebot
+    disallow: /b
+    crawl-delay: 2.5
+    """
+    ours, others = Robots(text, AGENT), Robots(text, "Else/2")
+    assert [ours.allows(f"http://a.example/{path}") for path in "abc"] == [False, False, True]
+    assert ours.delay == 2.5
+    assert not others.allows("http://a.example/c")
+    assert others.delay == 9
+    assert Robots(text, "otherbot").allows("http://a.example/b")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "<html>Not found</html>", "Disallow: /", "\x00\xff", "Crawl-delay: x"]
+)
+def test_robots_without_rules_allows_all(text: str) -> None:
+    robots = Robots(text, AGENT)
+    assert robots.allows("http://a.example/x")
+    assert robots.delay == 0
+
+
+def test_robots_can_forbid_all() -> None:
+    assert not Robots(FORBID_ALL, AGENT).allows("http://a.example/x")
+
+
+def test_robots_matching_is_fast_on_hostile_rules() -> None:
+    robots = Robots("User-agent: *\nDisallow: /" + "*a" * 500 + "$", AGENT)
+    assert robots.allows("http://a.example/" + "a" * 5_000 + "b")
+
+
+@pytest.mark.parametrize(("asked", "delay"), [("1e300", 1e6), ("inf", 0), ("-1", 0), ("nan", 0)])
+def test_robots_delay_is_bounded(asked: str, delay: float) -> None:
+    """A wait of any length would raise in the thread that waits."""
+    assert Robots(f"User-agent: *\nCrawl-delay: {asked}", AGENT).delay == delay

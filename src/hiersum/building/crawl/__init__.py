@@ -1,1 +1,0 @@
-"""A polite crawl: only on request, slowly, as hosts allow it, and never into private networks."""

@@ -126,7 +126,8 @@ def serve(
     as_json: JsonOption = False,
 ) -> None:
     """Serve the judges' page; prints each judge's link, and the one for marking answers."""
-    from hiersum.humaneval.serving import address_of, build_server, listen, open_study
+    from hiersum.humaneval.answers import open_study
+    from hiersum.humaneval.server import address_of, build_server, listen
 
     study, links, store = open_study(folder)
     has_questions = any(item.questions for item in study.items)
@@ -147,7 +148,7 @@ def export(
     out: Annotated[Path, typer.Option("--out", help="The folder for the files.")],
 ) -> None:
     """Write the tasks for judges without network, or for another tool."""
-    from hiersum.humaneval.platforms.choice import export_study
+    from hiersum.humaneval.platforms import export_study
     from hiersum.humaneval.study import read_study
 
     for path in export_study(read_study(folder), format_name, out):
@@ -163,9 +164,9 @@ def import_(
 ) -> None:
     """Take in answers that were given elsewhere; the same file again changes nothing."""
     from hiersum.data.records import BadRecords
-    from hiersum.humaneval.platforms.choice import platform
-    from hiersum.humaneval.platforms.returned import import_answers
-    from hiersum.humaneval.serving import open_study
+    from hiersum.humaneval.answers import open_study
+    from hiersum.humaneval.exchange import import_answers
+    from hiersum.humaneval.platforms import platform
 
     reader = platform(format_name).read
     study, _, store = open_study(folder)
@@ -200,9 +201,9 @@ def score(
     settings: SetOption = None,
 ) -> None:
     """Score a study: the paper's Table 4 with intervals, tests and agreement."""
-    from hiersum.humaneval.plots import plot_scores
+    from hiersum.humaneval.answers import open_study
+    from hiersum.humaneval.score_report import plot_scores
     from hiersum.humaneval.scoring import score_study
-    from hiersum.humaneval.serving import open_study
 
     if as_json and as_markdown:
         raise InputError("--json and --markdown are two forms of the same; give one of them")

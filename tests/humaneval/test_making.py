@@ -1,17 +1,26 @@
-"""A study is drawn as asked for, says nothing about systems, and refuses what it cannot use."""
+"""Studies are drawn fairly and hide their systems; drafts ask what a gold summary says."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from judging import SYSTEMS, small_study, study_files
 
 from hiersum.errors import DataError, InputError
-from hiersum.humaneval.making import StudyPlan, balance_record, draft_file, make_study
-from hiersum.humaneval.study import GOLD, OTHER
-from hiersum.humaneval.views import judge_view
+from hiersum.humaneval.making import (
+    BLANK,
+    StudyPlan,
+    balance_record,
+    draft_file,
+    draft_questions,
+    make_study,
+    read_questions,
+)
+from hiersum.humaneval.study import GOLD, OTHER, judge_view
+from hiersum.text.words import split_words
 
 PLAN = StudyPlan(items=6, responses=2)
 
@@ -146,3 +155,82 @@ def test_what_cannot_be_judged_is_refused(tmp_path: Path) -> None:
     gold.write_text(gold.read_text() * 2)
     with pytest.raises(DataError, match="two of its clusters have the same id"):
         make_study(gold, study_files(tmp_path / "b", items=4)[1], plan, questions=questions)
+
+
+BRIDGE = (
+    "The Harbour Bridge is a suspension bridge located in Port Ellery. It was opened on 3 May 1931 by "
+    "Queen Ida. Its main span of 486 metres cost 12 million crowns."
+)
+
+
+def test_drafts_are_definitions_names_numbers_and_dates() -> None:
+    drafts = list(draft_questions("Harbour Bridge", BRIDGE, number=9))
+    assert drafts[0] == ("What is the Harbour Bridge?", "a suspension bridge", "definition")
+    answers = {answer: kind for _, answer, kind in drafts}
+    assert answers["3 May 1931"] == "date"
+    assert answers["Port Ellery"] == "name"
+    assert answers["486"] == "number"
+    assert "Harbour Bridge" not in answers  # the title says it
+
+
+def test_people_are_asked_for_as_people() -> None:
+    gold = "Ada Stone was an engineer who built bridges. She was born in 1901."
+    first = next(iter(draft_questions("Ada Stone", gold, number=1)))
+    assert first == ("Who was Ada Stone?", "an engineer", "definition")
+    assert not any(
+        kind == "definition" for *_, kind in draft_questions("", "It is a bridge.", number=3)
+    )
+
+
+def test_a_blank_stands_for_its_answer_and_the_rest_does_not_tell_it() -> None:
+    for question, answer, kind in draft_questions("", BRIDGE, number=9):
+        if kind == "definition":
+            continue
+        sentence = question.removeprefix("Fill in the blank: ")
+        assert sentence.count(BLANK) == 1
+        assert sentence.replace(BLANK, answer) in BRIDGE
+        rest = split_words(sentence.replace(BLANK, ""))
+        assert not all(word in rest for word in split_words(answer))
+
+
+def test_drafts_go_round_the_sentences_and_are_no_more_than_asked_for() -> None:
+    drafts = list(draft_questions("", BRIDGE, number=4))
+    assert len(drafts) == 4
+    asked = [question.split(BLANK)[0][-12:] for question, _, _ in drafts[1:]]
+    assert len(set(asked)) == 3
+    assert list(draft_questions("", "nothing to ask about here.", number=4)) == []
+
+
+def test_a_possessive_leaves_its_ending() -> None:
+    ((question, answer, _),) = draft_questions("", "They nest in Hallam's clock tower.", number=3)
+    assert (answer, BLANK + "'s clock tower" in question) == ("Hallam", True)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ('{"question": "Who?", "answers": ["I"]}', 'expected an object with "id"'),
+        ('{"id": "a", "question": "", "answers": ["I"]}', '"question" must be text'),
+        ('{"id": "a", "question": "Who?", "answers": "I"}', '"answers" must be a list of texts'),
+        ('{"id": "a", "question": "Who?", "answers": []}', '"answers" must be a list of texts'),
+        ('{"id": "a", "question": "Who?", "answers": [" "]}', '"answers" must be a list of texts'),
+        ('{"id": "a", "question": "Who?", "answers": ["I"], "status": "ok"}', "got 'ok'"),
+        ("[1]", 'expected an object with "id"'),
+        ("", "there are no questions in it"),
+    ],
+)
+def test_a_bad_line_is_named(write: Callable[..., Path], line: str, sentence: str) -> None:
+    path = write("q.jsonl", line)
+    with pytest.raises(DataError, match=sentence) as caught:
+        read_questions(path)
+    assert str(caught.value).startswith(f"{path}")
+
+
+def test_what_a_person_wrote_is_final_unless_it_says_draft(write: Callable[..., Path]) -> None:
+    lines = [
+        '{"id": 7, "question": "Who?", "answers": ["I", "me"]}',
+        '{"id": "b", "question": "When?", "answers": ["now"], "status": "draft"}',
+    ]
+    first, second = read_questions(write("q.jsonl", "\n".join(lines)))
+    assert (first.item, first.answers, first.is_final) == ("7", ("I", "me"), True)
+    assert not second.is_final

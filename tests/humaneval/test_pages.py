@@ -17,9 +17,9 @@ from playwright.sync_api import Page, expect
 
 from hiersum.data.records import BadRecords
 from hiersum.humaneval.answers import AnswerStore, Submission
+from hiersum.humaneval.exchange import import_answers
 from hiersum.humaneval.making import StudyPlan
-from hiersum.humaneval.platforms.choice import export_study, platform
-from hiersum.humaneval.platforms.returned import import_answers
+from hiersum.humaneval.platforms import export_study, platform
 from hiersum.humaneval.study import Study
 
 Open = Callable[..., WatchedPage]

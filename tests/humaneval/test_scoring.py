@@ -10,12 +10,10 @@ from judging import SYSTEMS, answer_all, small_study
 
 from hiersum.config import EvaluationConfig
 from hiersum.errors import InputError
-from hiersum.humaneval.answers import AnswerStore, Mark, Submission
+from hiersum.humaneval.answers import AnswerStore, Mark, Submission, answer_key
 from hiersum.humaneval.making import StudyPlan
-from hiersum.humaneval.marking import answer_key
-from hiersum.humaneval.responses import check_outcome
 from hiersum.humaneval.score_report import PAPER, ScoreReport
-from hiersum.humaneval.scoring import score_study
+from hiersum.humaneval.scoring import check_outcome, score_study
 from hiersum.humaneval.study import CHECK_QUESTION, LETTERS, Study, Task
 
 CONFIG = EvaluationConfig()

@@ -140,7 +140,8 @@ def serve(
     as_json: JsonOption = False,
 ) -> None:
     """Serve the judges' pages, and print each judge's link and the link for marking answers."""
-    from hiersum.humaneval.serving import address_of, build_server, listen, open_study
+    from hiersum.humaneval.answers import open_study
+    from hiersum.humaneval.server import address_of, build_server, listen
 
     study, links, store = open_study(folder)
     has_questions = any(item.questions for item in study.items)
@@ -161,7 +162,7 @@ def export(
     out: Annotated[Path, typer.Option("--out", help="The folder for the files.")],
 ) -> None:
     """Export the tasks for offline judges or another tool."""
-    from hiersum.humaneval.platforms.choice import export_study
+    from hiersum.humaneval.platforms import export_study
     from hiersum.humaneval.study import read_study
 
     for path in export_study(read_study(folder), format_name, out):
@@ -180,9 +181,9 @@ def import_(
 ) -> None:
     """Import answers from exported tasks; importing a file twice changes nothing."""
     from hiersum.data.records import BadRecords
-    from hiersum.humaneval.platforms.choice import platform
-    from hiersum.humaneval.platforms.returned import import_answers
-    from hiersum.humaneval.serving import open_study
+    from hiersum.humaneval.answers import open_study
+    from hiersum.humaneval.exchange import import_answers
+    from hiersum.humaneval.platforms import platform
 
     reader = platform(format_name).read
     study, _, store = open_study(folder)
@@ -219,8 +220,9 @@ def score(
     """Score a study: the paper's Table 4 with intervals, tests and agreement."""
     check_one_format(as_json=as_json, as_markdown=as_markdown)
     config = load_config(config_path, settings or ()).evaluation
+    from hiersum.humaneval.answers import open_study
+    from hiersum.humaneval.score_report import plot_scores
     from hiersum.humaneval.scoring import score_study
-    from hiersum.humaneval.serving import open_study
 
     study, _, store = open_study(folder)
     report = score_study(

@@ -1,27 +1,48 @@
-"""The answers of a study in SQLite: an answer that was acknowledged is on the disk.
+"""Judges' answers: kept in SQLite, and marked.
 
-Nothing is overwritten. A judge's page numbers what it sends within its session; a submission that
-comes twice is kept once, one that was overtaken by a later one of its session is not kept, and the last
-one of a task counts. Write-ahead logging lets judges write while others read; `synchronous=FULL` makes
-a commit wait for the disk.
+Nothing is overwritten: the page saves after every choice, even partial answers. It numbers its
+submissions within its session; repeated and overtaken ones are dropped, and the last one for a task
+counts. An acknowledged answer is on the disk: `synchronous=FULL` makes a commit wait for it.
+
+Marks (1, 0.5 for partly correct, 0) are proposed here and confirmed by a person, who sees each distinct
+answer once, without its judge or system. An answer that differs from the correct one only by case,
+articles, punctuation, accents or the spelling of a number is proposed as correct; one that contains the
+correct one, or is part of it, as half correct.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
 from hiersum.errors import DataError, InputError
-from hiersum.humaneval.study import ANSWERS_FILE, Study
+from hiersum.humaneval.study import (
+    ANSWERS_FILE,
+    CHECK_QUESTION,
+    Item,
+    Links,
+    Question,
+    Study,
+    read_links,
+    read_study,
+)
+from hiersum.text.numbers import find_numbers_and_dates
+from hiersum.text.words import split_words
 
 Outcome = Literal["saved", "known", "overtaken"]
 
+MARKS = (1.0, 0.5, 0.0)
+_ARTICLES = frozenset({"a", "an", "the"})
+_UNIT = re.compile(r"\d((?!st|nd|rd|th)[a-z]{1,3})$", re.I)  # 5m is not 5km
 _TABLES = """
 CREATE TABLE IF NOT EXISTS study (id TEXT PRIMARY KEY);
 CREATE TABLE IF NOT EXISTS submissions (
@@ -42,41 +63,41 @@ class Submission:
     judge: str
     task: str
     session: str
-    """Drawn by the page when it is opened, or what was imported."""
+    """Drawn at random when a page is opened, or the checksum of an imported file."""
     sequence: int
     """Counts up within the session."""
     answers: dict[str, str]
     seconds: float
-    """How long the judge has looked at the task in all."""
+    """How long the judge has looked at the task in total."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What a person gave for an answer to a question."""
+    """A person's mark for an answer to a question."""
 
     item: str
     question: str
     key: str
-    """The answer, in the form in which answers are the same (see `marking.answer_key`)."""
+    """The normalised answer (see `answer_key`)."""
     mark: float
 
 
 class ConflictError(InputError):
-    """Two different submissions under one number."""
+    """Two different submissions with the same number."""
 
 
 class StorageError(InputError):
-    """The file of answers is busy, full or not writable: worth another try."""
+    """The database is busy, full or not writable: worth another try."""
 
 
 class AnswerStore:
-    """The answers and marks of a study folder."""
+    """The answers and marks in a study folder."""
 
     def __init__(self, folder: Path, study: Study) -> None:
-        """Open the answers of a study, or begin them.
+        """Open or create the database of a study.
 
         Raises:
-            DataError: the file holds the answers of another study, or is damaged.
+            DataError: it is damaged, or belongs to another study.
             StorageError: it cannot be written.
         """
         self.path = folder / ANSWERS_FILE
@@ -93,21 +114,21 @@ class AnswerStore:
                 )
 
     def save(self, submission: Submission) -> Outcome:
-        """Keep a submission; when this returns, it is on the disk.
+        """Save a submission; it is on the disk when this returns.
 
         Raises:
-            ConflictError: the same number came with other answers before.
+            ConflictError: the same number was used for other answers.
         """
         return self.save_all([submission])[0]
 
     def save_all(self, submissions: Sequence[Submission]) -> list[Outcome]:
-        """Keep all of them, or none if one of them cannot be kept; see `save`."""
+        """Save all submissions, or none if one of them fails; see `save`."""
         with self._connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
             return [_save(connection, submission) for submission in submissions]
 
     def current(self, judge: str | None = None) -> list[Submission]:
-        """Return the last submission for each task of each judge, or of one."""
+        """Return the last submission for each task, of one judge or of all."""
         where = "" if judge is None else "WHERE judge = ?"
         with self._connection() as connection:
             rows = connection.execute(
@@ -122,7 +143,7 @@ class AnswerStore:
         ]
 
     def begin_ratings(self, judge: str) -> None:
-        """Note that a judge has gone on to the ratings, which show the gold summaries."""
+        """Record that a judge has moved on to the ratings, which show the gold summaries."""
         with self._connection() as connection:
             connection.execute("INSERT OR IGNORE INTO begun VALUES (?, ?)", (judge, _now()))
 
@@ -133,7 +154,7 @@ class AnswerStore:
             return connection.execute(query, (judge,)).fetchone() is not None
 
     def mark(self, marks: Iterable[Mark]) -> None:
-        """Keep a person's marks; when this returns, they are on the disk."""
+        """Save a person's marks; they are on the disk when this returns."""
         rows = [(mark.item, mark.question, mark.key, mark.mark, _now()) for mark in marks]
         with self._connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -143,7 +164,7 @@ class AnswerStore:
             )
 
     def marks(self) -> dict[tuple[str, str, str], float]:
-        """Return the last mark of each answer that has one."""
+        """Return the last mark of each answer by item, question and answer key."""
         with self._connection() as connection:
             rows = connection.execute(
                 "SELECT item, question, answer, mark FROM marks ORDER BY number"
@@ -152,9 +173,9 @@ class AnswerStore:
 
     @contextmanager
     def _connection(self) -> Iterator[sqlite3.Connection]:
-        """Open the file, commit at the end, and turn SQLite's errors into ours.
+        """Open a connection, commit at the end, and turn SQLite's errors into ours.
 
-        One connection for each piece of work: threads and processes may work at the same time.
+        Each operation has its own connection, so threads and processes can work at the same time.
         """
         try:
             connection = sqlite3.connect(self.path, timeout=20, isolation_level=None)
@@ -164,7 +185,7 @@ class AnswerStore:
                 if connection.in_transaction:
                     connection.execute("COMMIT")
             finally:
-                connection.close()  # rolls back what was not committed
+                connection.close()  # rolls back if not committed
         except sqlite3.OperationalError as error:
             raise StorageError(f"{self.path}: cannot be used ({error})") from error
         except sqlite3.DatabaseError as error:
@@ -199,3 +220,127 @@ def _save(connection: sqlite3.Connection, submission: Submission) -> Outcome:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def open_study(folder: Path) -> tuple[Study, Links, AnswerStore]:
+    """Open a study folder."""
+    study = read_study(folder)
+    return study, read_links(folder), AnswerStore(folder, study)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A proposed mark and the reason."""
+
+    mark: float
+    reason: str
+    is_match: bool
+    """Whether the answer is the correct one, perhaps in another spelling."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGroup:
+    """One distinct answer to one question."""
+
+    item: Item
+    question: Question
+    key: str
+    texts: tuple[str, ...]
+    """Its spellings, most frequent first."""
+    count: int
+    proposal: Proposal
+    mark: float | None
+    """A person's mark, if any."""
+
+
+def answer_key(answer: str) -> str:
+    """Normalise an answer: no case, articles, accents or punctuation."""
+    return " ".join(_words(answer)) or " ".join(answer.lower().split())
+
+
+def propose(answer: str, correct: Sequence[str]) -> Proposal:
+    """Propose a mark for an answer, given the correct ones."""
+    if not answer.strip():
+        return Proposal(0.0, "no answer", is_match=True)
+    if answer.strip() in [text.strip() for text in correct]:
+        return Proposal(1.0, "the same", is_match=True)
+    given = _words(answer)
+    wanted = [_words(text) for text in correct]
+    if given in wanted or _values(answer) in [_values(text) for text in correct]:
+        return Proposal(1.0, "the same, written otherwise", is_match=True)
+    if any(_contains(given, words) for words in wanted):
+        return Proposal(0.5, "holds the right answer", is_match=False)
+    if any(_contains(words, given) for words in wanted):
+        return Proposal(0.5, "a part of the right answer", is_match=False)
+    return Proposal(0.0, "something else", is_match=False)
+
+
+def group_answers(
+    study: Study, submissions: Iterable[Submission], marks: dict[tuple[str, str, str], float]
+) -> list[AnswerGroup]:
+    """Return every distinct answer to every question, in the order of items and questions."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for submission in submissions:
+        task = study.task[submission.task]
+        if task.kind != "qa":
+            continue
+        for asked, text in submission.answers.items():
+            if asked != CHECK_QUESTION and text:
+                found.setdefault((task.item, asked, answer_key(text)), []).append(text)
+    groups = []
+    for item in study.items:
+        for question in item.questions:
+            keys = [key for key in found if key[:2] == (item.id, question.id)]
+            for key in sorted(keys, key=lambda k: (-len(found[k]), k)):
+                texts = found[key]
+                spellings = sorted(set(texts), key=lambda text: (-texts.count(text), text))
+                proposals = [propose(text, question.answers) for text in spellings]
+                best = max(proposals, key=lambda proposal: proposal.mark)
+                groups.append(
+                    AnswerGroup(
+                        item, question, key[2], tuple(spellings), len(texts), best, marks.get(key)
+                    )
+                )
+    return groups
+
+
+def save_marks(study: Study, store: AnswerStore, marks: Sequence[Mark]) -> None:
+    """Save a person's marks, all or none.
+
+    Raises:
+        InputError: nobody gave such an answer, or the mark is not 1, 0.5 or 0.
+    """
+    groups = group_answers(study, store.current(), {})
+    known = {(group.item.id, group.question.id, group.key) for group in groups}
+    for mark in marks:
+        if isinstance(mark.mark, bool) or mark.mark not in MARKS:
+            raise InputError(f"a mark is 1, 0.5 or 0, got {str(mark.mark)[:20]}")
+        if (mark.item, mark.question, mark.key) not in known:
+            raise InputError(
+                f"nobody gave this answer to {mark.question[:40]!r} of {mark.item[:80]!r}"
+            )
+    store.mark(marks)
+
+
+@lru_cache(maxsize=20_000)
+def _words(text: str) -> tuple[str, ...]:
+    plain = unicodedata.normalize("NFKD", text)
+    plain = "".join(letter for letter in plain if not unicodedata.combining(letter))
+    return tuple(word for word in split_words(plain) if word not in _ARTICLES)
+
+
+def _values(text: str) -> tuple[str, ...]:
+    """Return the words of a text, with numbers and dates in a standard form."""
+    text = text.title()  # so that months are found without their capital
+    numbers, dates = find_numbers_and_dates(text)
+    taken = {place for date in dates for place in range(date.start, date.end)}
+    spans = [*dates, *(n for n in numbers if n.start not in taken and not n.is_weak)]
+    for span in sorted(spans, key=lambda span: -span.start):
+        unit = _UNIT.search(text[span.start : span.end])
+        value = f"{span.value} {unit[1] if unit else ''}"
+        text = f"{text[: span.start]} {value} {text[span.end :]}"
+    return _words(text)
+
+
+def _contains(words: Sequence[str], part: Sequence[str]) -> bool:
+    return bool(part) and f" {' '.join(part)} " in f" {' '.join(words)} "

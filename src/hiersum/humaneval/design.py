@@ -1,10 +1,9 @@
-"""Who sees what: systems, pairs of systems, and places equally often, as far as arithmetic allows.
+"""Balanced designs: show systems, pairs of systems and positions equally often, as far as possible.
 
-Each response to an item shows some of the systems in an order. A choice is made for one response after
-the other, always the one that leaves the squares of the counts smallest; then choices are exchanged as
-long as that makes them smaller. Counts of pairs weigh most, then those of systems, then how even each
-item and each judge sees them. Orders are chosen in the same way, by how often a system stands at each
-place and before each other one.
+Each response to an item shows some of the systems in some order. The search picks a set of systems for
+one response after the other so that the squared counts grow least, then improves single choices while
+that helps. Counts of pairs weigh most, then those of systems, then those per item and per judge. Orders
+are chosen in the same way, by how often a system is at each position and before each other system.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from scipy.optimize import linear_sum_assignment
 
 from hiersum.errors import InputError
 from hiersum.evaluation.comparison import Table
+from hiersum.humaneval.study import LETTERS
 
 Ints = NDArray[np.int64]
 
@@ -27,13 +27,13 @@ MAX_SHOWN = 5
 _MAX_CHOICES = 5_000
 _MAX_ROUNDS = 100
 _MAX_KICKS, _MAX_KICKED, _KICKED_SHARE = 60, 20_000, 0.2
-# Pairs before systems before items before judges; each step outweighs all that the next can add.
+# Pairs, systems, items, judges: each weight outweighs everything that the next can add.
 _WEIGHTS = (10**9, 10**6, 10**3, 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Showing:
-    """One response that is asked for: these systems, in this order, of this item, to this judge."""
+    """One judge sees these systems' summaries of one item, in this order."""
 
     item: int
     judge: int
@@ -46,7 +46,7 @@ def rating_design(
     """Choose which systems each judge compares, and in which order.
 
     Raises:
-        InputError: the numbers do not fit together.
+        InputError: the numbers are impossible.
     """
     _check(systems, shown, responses, judges)
     generator = np.random.default_rng(seed)
@@ -64,10 +64,10 @@ def rating_design(
 
 
 def qa_design(*, items: int, systems: int, responses: int, judges: int, seed: int) -> list[Showing]:
-    """Give every system's summary of every item to `responses` judges, and no judge an item twice.
+    """Show every system's summary of every item to `responses` judges, and no judge an item twice.
 
     Raises:
-        InputError: there are too few judges for that.
+        InputError: there are too few judges.
     """
     if judges < responses * systems:
         raise InputError(
@@ -80,7 +80,7 @@ def qa_design(*, items: int, systems: int, responses: int, judges: int, seed: in
     showings = []
     for item, chosen in enumerate(_judges_of_items(items, responses * systems, judges, generator)):
         wanted = np.tile(np.arange(systems), responses)
-        # Who has seen a system least sees it now; the noise decides between equals.
+        # Prefer judges who have seen the system least; the noise breaks ties.
         cost = seen[chosen][:, wanted] ** 2 + generator.random((len(chosen), len(wanted))) / 100
         for row, column in zip(*linear_sum_assignment(cost)):
             seen[chosen[row], wanted[column]] += 1
@@ -89,9 +89,9 @@ def qa_design(*, items: int, systems: int, responses: int, judges: int, seed: in
 
 
 def balance_tables(showings: Sequence[Showing], systems: Sequence[str]) -> list[Table]:
-    """Return how often each system was shown, at which place, and with which other."""
+    """Return how often each system is shown, at which position, and with which other."""
     places, pairs = balance_counts(showings, len(systems))
-    letters = [f"as {letter}" for letter in "ABCDEFGH"[: places.shape[1]]]
+    letters = [f"as {letter}" for letter in LETTERS[: places.shape[1]]]
     rows = [(name, str(row.sum()), *map(str, row)) for name, row in zip(systems, places)]
     tables = [Table(("system", "shown", *letters), tuple(rows))]
     if places.shape[1] > 1:
@@ -104,7 +104,7 @@ def balance_tables(showings: Sequence[Showing], systems: Sequence[str]) -> list[
 
 
 def balance_counts(showings: Sequence[Showing], systems: int) -> tuple[Ints, Ints]:
-    """Return how often each system stood at each place, and each pair was shown together."""
+    """Return how often each system is at each position, and each pair is shown together."""
     width = max((len(showing.systems) for showing in showings), default=1)
     places = np.zeros((systems, width), np.int64)
     pairs = np.zeros((systems, systems), np.int64)
@@ -135,7 +135,7 @@ def _check(systems: int, shown: int, responses: int, judges: int) -> None:
 def _even_for_judges(
     chosen: list[tuple[int, ...]], slots: Sequence[tuple[int, int]], systems: int, judges: int
 ) -> list[tuple[int, ...]]:
-    """Hand the sets of each item to its judges anew, to whom has seen their systems least."""
+    """Redistribute the sets of each item among its judges: to those who saw the systems least."""
     seen = np.zeros((judges, systems), np.int64)
     for item in dict.fromkeys(item for item, _ in slots):
         rows = [row for row, slot in enumerate(slots) if slot[0] == item]
@@ -158,7 +158,7 @@ def _slots(
 def _judges_of_items(
     items: int, number: int, judges: int, generator: np.random.Generator
 ) -> list[Ints]:
-    """Choose for each item as many different judges, all of them equally often in the end."""
+    """Choose so many different judges for each item, with equal workloads."""
     load = np.zeros(judges, np.int64)
     chosen = []
     for _ in range(items):
@@ -170,14 +170,14 @@ def _judges_of_items(
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """Things that are counted, and what each choice for each response adds to them."""
+    """A kind of count to keep even, and what each choice for each response adds to it."""
 
     weight: int
     size: int
     adds: Sequence[Ints]
-    """For each response: choices x things, 0 or 1."""
+    """For each response: choices x counters, 0 or 1."""
     starts: Sequence[int]
-    """For each response: where its things begin among all."""
+    """For each response: the first of its counters."""
 
 
 def _set_counts(
@@ -227,10 +227,10 @@ def _order_counts(
 def _balanced(
     counted: Sequence[_Counted], number: int, generator: np.random.Generator
 ) -> list[int]:
-    """Make a choice for each response so that the squares of all counts add up to little.
+    """Choose for each response so that the weighted sum of squared counts is small.
 
-    Improving one choice at a time can end where only several together would help; then some are made
-    anew, and the outcome is kept if it is no worse.
+    Improving one choice at a time can get stuck. Then a random fifth of the choices is made again, and
+    the outcome is kept if it is no worse.
     """
     best = _improved(counted, [-1] * number, generator)
     for _ in range(min(_MAX_KICKS, _MAX_KICKED // number)):
@@ -246,7 +246,7 @@ def _balanced(
 def _improved(
     counted: Sequence[_Counted], chosen: list[int], generator: np.random.Generator
 ) -> list[int]:
-    """Make the choices that are open (-1), then better ones one by one while there are any."""
+    """Make the open choices (-1), then improve single choices until none gets better."""
     counts = [_count(kind, chosen) for kind in counted]
     for _ in range(_MAX_ROUNDS):
         has_changed = False

@@ -1,10 +1,18 @@
-"""From files to a study: items are drawn, systems hidden and dealt out, checks added."""
+"""Make a study: questions about gold summaries, items drawn, systems hidden, tasks dealt out.
+
+A line of a question file is {"id": which item, "question", "answers": [the answer, other ways to write
+it], "status"}. Drafts are cloze sentences over names, numbers and dates of the gold summary, and "What
+is X?" where it defines its topic. They have "status": "draft", and no study uses them until someone has
+read them and written "final": a blank can be unfair, trivial or answered by the title.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -12,29 +20,57 @@ from typing import Any
 
 import numpy as np
 
-from hiersum.data.corpora import corpus_files, read_corpus
-from hiersum.data.files import open_binary
+from hiersum.data.corpora import corpus_files, read_corpus, read_records
+from hiersum.data.files import open_binary, write_atomically
+from hiersum.data.records import BadRecords, is_texts, record_id
 from hiersum.errors import DataError, InputError
-from hiersum.evaluation.summary_files import Entries, read_texts
+from hiersum.evaluation.summary_files import read_texts
 from hiersum.humaneval.design import Showing, balance_counts, qa_design, rating_design
-from hiersum.humaneval.questions import AskedQuestion, read_questions, write_drafts
 from hiersum.humaneval.study import GOLD, OTHER, Item, Kind, Links, Question, Study, Task
+from hiersum.text.encodings import clean_text
+from hiersum.text.facts import Fact, find_facts
+from hiersum.text.sentences import split_sentences
+from hiersum.text.words import split_words
 
+BLANK = "_____"
+_STATUSES = ("draft", "final")
+_DEFINITION = re.compile(
+    r"^(?P<topic>.{2,80}?)(?:\s\([^)]*\))?,?\s(?P<verb>is|was|are|were)\s"
+    r"(?P<what>(?:an?|the|one of)\s[^,;:.]{3,120})"
+)
+# What follows the kind of thing: "a bakery that was sold", "a district located in".
+_ADDITION = re.compile(
+    r"\s(?:that|which|who|whose|where|when|located|situated|based|born|known|held|built|founded)\b.*$"
+)
+_ARTICLE = re.compile(r"^(?:The|An?)\b")
+_PERSON = re.compile(r"\b(?:he|she|his|her|born)\b", re.I)
+_POSSESSIVE = re.compile(r"['\u2019]s?$")
+_PRONOUNS = frozenset("it he she they this that these those there we i you".split())
 _MAX_SYSTEMS = 26
+
+
+@dataclass(frozen=True, slots=True)
+class AskedQuestion:
+    """A line of a question file."""
+
+    item: str
+    text: str
+    answers: tuple[str, ...]
+    is_final: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StudyPlan:
-    """How large a study is, and what it asks."""
+    """The size of a study, and what it asks."""
 
     items: int = 20
     responses: int = 5
     shown: int | None = None
-    """Systems in a rating at a time; 3, or 2 if there are only 2."""
+    """Systems in a rating; default 3, or 2 if there are only 2."""
     judges: int | None = None
-    """As few as can be, if None."""
+    """Default: as few as possible."""
     checks: int = 0
-    """Attention checks for each judge, of each kind of task."""
+    """Attention checks per judge and kind of task."""
     rating: bool = True
     seed: int = 1
     allow_drafts: bool = False
@@ -42,13 +78,13 @@ class StudyPlan:
 
 @dataclass(frozen=True, slots=True)
 class MadeStudy:
-    """A new study, and how its showings are balanced."""
+    """A new study, its links and its design."""
 
     study: Study
     links: Links
     ratings: list[Showing]
     readings: list[Showing]
-    """Of the question answering: one system each."""
+    """For question answering: one system each."""
 
 
 def make_study(
@@ -62,15 +98,15 @@ def make_study(
     """Draw items that all files have, and deal them out to judges.
 
     Args:
-        gold: clusters with summaries.
-        systems: a file of summaries for each name.
-        plan: numbers and choices.
-        questions: questions on the gold summaries; items without any are not drawn.
-        kind: the kind of the clusters.
+        gold: clusters with gold summaries.
+        systems: a file of summaries for each system.
+        plan: the size of the study.
+        questions: questions about the gold summaries; items without any are not drawn.
+        kind: the format of the clusters.
 
     Raises:
-        InputError: names or numbers do not fit.
-        DataError: a file cannot be used, or the files have too few items in common.
+        InputError: names or numbers are invalid.
+        DataError: a file is unusable, or the files have too few items in common.
     """
     _check_systems(systems)
     asked = None if questions is None else _final_questions(questions, plan.allow_drafts)
@@ -106,10 +142,10 @@ def make_study(
 def draft_file(
     gold: Path, out: Path, *, items: int | None, per_item: int, seed: int, kind: str = "auto"
 ) -> tuple[int, int]:
-    """Draft questions on gold summaries into a file; return how many, and on how many clusters.
+    """Write drafts of questions to a file; return how many, and for how many clusters.
 
     Raises:
-        InputError: the file is there already, perhaps with someone's work in it.
+        InputError: the file exists, perhaps with someone's edits.
         DataError: there are too few gold summaries.
     """
     if out.exists():
@@ -119,11 +155,18 @@ def draft_file(
         raise DataError(f"{gold}: only {len(found)} of its clusters have a gold summary")
     order = np.random.default_rng(seed).permutation(len(found))[: items or len(found)]
     drawn = [found[number] for number in sorted(order.tolist())]
-    return write_drafts(drawn, out, number=per_item), len(drawn)
+    lines = [
+        {"id": item, "question": question, "answers": [answer], "kind": fact, "status": "draft"}
+        for item, title, summary in drawn
+        for question, answer, fact in draft_questions(title, summary, number=per_item)
+    ]
+    with write_atomically(out) as file:
+        file.writelines(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines)
+    return len(lines), len(drawn)
 
 
 def balance_record(made: MadeStudy) -> dict[str, Any]:
-    """Return how often each system was shown, where, and with which other, for programs."""
+    """Return how often each system is shown, where, and with which other, as JSON."""
     systems = made.study.systems
     record: dict[str, Any] = {"study": made.study.id, "judges": len(made.study.judges)}
     for name, showings in (("qa", made.readings), ("rating", made.ratings)):
@@ -169,7 +212,7 @@ def _read_items(
     asked: dict[str, list[AskedQuestion]] | None,
     kind: str,
 ) -> list[Item]:
-    texts = {name: _by_id(read_texts(path)) for name, path in systems.items()}
+    texts = {name: _texts_by_id(path) for name, path in systems.items()}
     items = []
     for cluster in read_corpus(gold, kind):
         if not cluster.summary or any(cluster.id not in of for of in texts.values()):
@@ -189,9 +232,10 @@ def _read_items(
     return items
 
 
-def _by_id(entries: Entries[str]) -> dict[str, str]:
+def _texts_by_id(path: Path) -> dict[str, str]:
+    entries = read_texts(path)
     if not entries.ids:
-        raise DataError(f"{entries.path}: its summaries have no ids to join them with the gold")
+        raise DataError(f"{path}: its summaries have no ids to join them with the gold")
     return dict(zip(entries.ids, entries.items))
 
 
@@ -216,9 +260,9 @@ def _deal(
     ratings: Sequence[Showing],
     plan: StudyPlan,
 ) -> list[Task]:
-    """Put each judge's tasks in an order of their own, checks among them, and number all by chance.
+    """Put each judge's tasks in random order, add checks, and number all tasks at random.
 
-    The number of a task must say nothing about what it shows.
+    A task's number must not reveal what it shows.
     """
     generator = np.random.default_rng(plan.seed + 1)
     kinds: tuple[tuple[Kind, Sequence[Showing]], ...] = (("qa", readings), ("rating", ratings))
@@ -250,7 +294,7 @@ def _with_checks(
     own = {task.item for task in tasks}
     like = tasks[0]
     for _ in range(number):
-        # An item that the judge does not rate otherwise, if there is one.
+        # Prefer an item that the judge does not rate anyway.
         free = [item for item in items if item.id not in own] or list(items)
         item = free[int(generator.integers(len(free)))]
         others = [other.id for other in items if other.id != item.id]
@@ -273,3 +317,83 @@ def _checksums(paths: Mapping[str, Path]) -> dict[str, str]:
                 digest.update(file.read())
         checksums[name] = digest.hexdigest()
     return checksums
+
+
+def read_questions(path: Path) -> list[AskedQuestion]:
+    """Read a question file.
+
+    Raises:
+        DataError: the file or a line is unusable; the message says where and why.
+    """
+    questions = [_question(record, where) for where, record in read_records(path, BadRecords())]
+    if not questions:
+        raise DataError(f"{path}: there are no questions in it")
+    return questions
+
+
+def draft_questions(title: str, gold: str, *, number: int) -> list[tuple[str, str, str]]:
+    """Return question, answer and kind of up to `number` drafts about a gold summary."""
+    return [*_definitions(gold), *_clozes(title, gold)][:number]
+
+
+def _question(record: Any, where: str) -> AskedQuestion:
+    if not isinstance(record, Mapping) or not record_id(record):
+        raise DataError(f'{where}: expected an object with "id", "question" and "answers"')
+    text, status = record.get("question"), record.get("status")
+    answers: Any = record.get("answers")
+    if not isinstance(text, str) or not text.strip():
+        raise DataError(f'{where}: "question" must be text')
+    if not is_texts(answers) or not all(answer.strip() for answer in answers) or not answers:
+        raise DataError(f'{where}: "answers" must be a list of texts, the right answer first')
+    if status not in (None, *_STATUSES):
+        raise DataError(f'{where}: "status" must be "draft" or "final", got {status!r}')
+    return AskedQuestion(
+        record_id(record),
+        clean_text(text),
+        tuple(clean_text(answer) for answer in answers),
+        status != "draft",
+    )
+
+
+def _definitions(gold: str) -> Iterator[tuple[str, str, str]]:
+    for sentence in split_sentences(gold)[:1]:
+        match = _DEFINITION.match(sentence)
+        if match is None or match["topic"].split()[0].lower() in _PRONOUNS:
+            continue
+        what = _ADDITION.sub("", match["what"]).strip()
+        if len(what.split()) > 1:
+            word = "Who" if _PERSON.search(gold) else "What"
+            topic = _ARTICLE.sub(lambda article: article[0].lower(), match["topic"])
+            yield f"{word} {match['verb']} {topic}?", what, "definition"
+
+
+def _clozes(title: str, gold: str) -> Iterator[tuple[str, str, str]]:
+    """Yield one blank per sentence, then a second one, and so on; alternate the kinds of facts."""
+    in_title = set(split_words(title))
+    by_sentence = [
+        [(sentence, fact) for fact in find_facts(sentence) if _is_askable(sentence, fact, in_title)]
+        for sentence in split_sentences(gold)
+    ]
+    asked: set[str] = set()
+    last_kind = ""
+    while any(by_sentence):
+        for facts in by_sentence:
+            if not facts:
+                continue
+            place = next((n for n, (_, f) in enumerate(facts) if f.kind != last_kind), 0)
+            sentence, fact = facts.pop(place)
+            if fact.value in asked:
+                continue
+            asked.add(fact.value)
+            last_kind = fact.kind
+            answer = _POSSESSIVE.sub("", fact.text)
+            cloze = f"{sentence[: fact.start]}{BLANK}{sentence[fact.start + len(answer) :]}"
+            yield f"Fill in the blank: {cloze}", answer, fact.kind
+
+
+def _is_askable(sentence: str, fact: Fact, in_title: set[str]) -> bool:
+    """Is the fact not given away by the title or by the rest of the sentence?"""
+    words = split_words(fact.text)
+    rest = split_words(sentence[: fact.start] + sentence[fact.end :])
+    is_said = all(word in in_title for word in words) or all(word in rest for word in words)
+    return bool(words) and not is_said and len(rest) >= 3

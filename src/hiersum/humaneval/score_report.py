@@ -1,13 +1,16 @@
-"""The finished table: the paper's Table 4 for one's own systems, with everything needed to trust it."""
+"""The results of a study: the paper's Table 4 for your systems, with tests, agreement and a plot."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from itertools import combinations
+from pathlib import Path
 from typing import Any
 
-from hiersum.evaluation.comparison import Table
+from hiersum.data.files import write_atomically
+from hiersum.errors import InputError, MissingDependencyError
+from hiersum.evaluation.comparison import Table, p_value
 from hiersum.evaluation.significance import Interval
-from hiersum.humaneval.responses import JudgeRecord
 from hiersum.humaneval.statistics import Anova, PairTest
 from hiersum.humaneval.study import Study
 
@@ -18,15 +21,28 @@ PAPER = {
     "HT": (54.11, 0.237),
 }
 """QA and rating in Table 4 of Liu & Lapata (2019)."""
+_PICTURES = ("svg", "png", "pdf")
+_INK, _BLUE, _ORANGE = "#333333", "#2f6db5", "#d1603d"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRecord:
+    """What one judge did."""
+
+    judge: str
+    num_done: int
+    median_seconds: float
+    checks_passed: int
+    checks_failed: int
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one of the two evaluations found."""
+    """The result of one of the two evaluations."""
 
     name: str
     means: tuple[Interval, ...]
-    """Of each system; shares, so from 0 to 1 for qa and from -1 to 1 for ratings."""
+    """One per system: from 0 to 1 for qa, from -1 to 1 for ratings."""
     num_values: tuple[int, ...]
     variance: Anova | None
     pairs: tuple[PairTest, ...]
@@ -35,20 +51,20 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class ScoreReport:
-    """Everything that a study says so far."""
+    """The results of a study so far."""
 
     study: Study
     qa: Finding | None
     rating: Finding | None
     chosen: dict[str, dict[str, int]]
-    """How often each system was shown in a comparison, best and worst."""
+    """How often each system was shown in a comparison, was best and was worst."""
     judges: tuple[JudgeRecord, ...]
     left_out: tuple[str, ...]
     notes: tuple[str, ...]
     confidence: float
 
     def tables(self) -> list[Table]:
-        """Return Table 4, the pairs, the choices behind the rating, and the judges."""
+        """Return Table 4, the pairs, the choices behind the rating, the tests and the judges."""
         tables = [self.main_table(), self.pair_table()]
         if self.rating is not None:
             rows = [
@@ -59,7 +75,7 @@ class ScoreReport:
         return [*tables, self.test_table(), self.judge_table()]
 
     def main_table(self) -> Table:
-        """Return the paper's Table 4: our numbers, and the paper's beside them."""
+        """Return Table 4 with the paper's numbers."""
         ours = {plain_name(system) for system in self.study.systems}
         theirs = {plain_name(name): values for name, values in PAPER.items()}
         rows = [
@@ -87,7 +103,7 @@ class ScoreReport:
         return tuple(cells)
 
     def pair_table(self) -> Table:
-        """Return every two systems with their differences and how sure these are."""
+        """Return the differences and p-values of all pairs of systems."""
         header = ["pair"]
         columns: list[list[str]] = []
         for finding, scale, digits in ((self.qa, 100, 2), (self.rating, 1, 3)):
@@ -99,15 +115,11 @@ class ScoreReport:
                 [_p(pair.p_tukey) for pair in finding.pairs],
                 [_p(pair.p_items) for pair in finding.pairs],
             ]
-        pairs = (self.qa or self.rating or _nothing()).pairs
-        names = [
-            f"{self.study.systems[pair.first]} - {self.study.systems[pair.second]}"
-            for pair in pairs
-        ]
+        names = [f"{first} - {second}" for first, second in combinations(self.study.systems, 2)]
         return Table(tuple(header), tuple(zip(names, *columns)))
 
     def test_table(self) -> Table:
-        """Return the analysis of variance and the agreement of judges."""
+        """Return the analysis of variance and the judges' agreement."""
         rows = []
         for finding in filter(None, (self.qa, self.rating)):
             alpha = "-" if finding.alpha is None else f"{finding.alpha:.3f}"
@@ -130,7 +142,7 @@ class ScoreReport:
         return Table(("judge", "tasks", "median seconds", "checks passed"), tuple(rows))
 
     def to_record(self) -> dict[str, Any]:
-        """Return everything for programs; QA from 0 to 100, ratings from -1 to 1."""
+        """Return everything as JSON; QA from 0 to 100, ratings from -1 to 1."""
         return {
             "study": self.study.id,
             "systems": list(self.study.systems),
@@ -169,13 +181,70 @@ class ScoreReport:
         }
 
 
+def plot_scores(report: ScoreReport, out: Path) -> Path:
+    """Draw means with intervals, and the paper's numbers for systems of the same name.
+
+    Raises:
+        InputError: the file name has no known ending.
+        MissingDependencyError: matplotlib is not installed.
+    """
+    kind = out.suffix.lstrip(".").lower()
+    if kind not in _PICTURES:
+        raise InputError(f"{out}: give the picture a name that ends in .{', .'.join(_PICTURES)}")
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise MissingDependencyError("drawing scores", "train") from error
+    matplotlib.rcParams["svg.hashsalt"] = "hiersum"  # the same scores give the same file
+    findings = [finding for finding in (report.qa, report.rating) if finding is not None]
+    size = (4.6 * len(findings), 1.5 + 0.42 * len(report.study.systems))
+    figure = Figure(figsize=size, layout="constrained")
+    panels = figure.subplots(1, len(findings), squeeze=False)[0]
+    for axes, finding in zip(panels, findings):
+        _draw(axes, report, finding)
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=8, frameon=False)
+    with write_atomically(out) as file:
+        figure.savefig(
+            file, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None
+        )
+    return out
+
+
+def _draw(axes: Any, report: ScoreReport, finding: Finding) -> None:
+    is_rating = finding is report.rating
+    scale, label = (1, "rating (best minus worst)") if is_rating else (100, "QA score")
+    systems = report.study.systems
+    paper = {plain_name(name): values[is_rating] for name, values in PAPER.items()}
+    rows = range(len(systems))
+    means = [interval.mean * scale for interval in finding.means]
+    below = [(i.mean - i.low) * scale for i in finding.means]
+    above = [(i.high - i.mean) * scale for i in finding.means]
+    share = f"{100 * report.confidence:g} %"
+    axes.errorbar(
+        means, rows, xerr=[below, above], fmt="o", color=_BLUE, capsize=3, label=f"this study, {share}"
+    )  # fmt: skip
+    known = [(paper[plain_name(s)], row) for row, s in zip(rows, systems) if plain_name(s) in paper]
+    if known:
+        values, places = zip(*known)
+        axes.plot(
+            values, places, "D", color=_ORANGE, fillstyle="none", label="the paper, other data"
+        )
+    if is_rating:
+        axes.axvline(0, color=_INK, linewidth=0.6)
+    axes.set_yticks(list(rows), systems)
+    axes.set_ylim(len(systems) - 0.5, -0.5)
+    axes.set_xlabel(label, fontsize=9, color=_INK)
+    axes.tick_params(labelsize=9, colors=_INK)
+    axes.locator_params(axis="x", nbins=6)
+    axes.grid(alpha=0.25, axis="x")
+    axes.spines[["top", "right"]].set_visible(False)
+
+
 def plain_name(name: str) -> str:
-    """Return a system's name as it is compared with the paper's: tdmca is T-DMCA."""
+    """Normalise a system's name for comparison with the paper's: tdmca is T-DMCA."""
     return name.lower().replace("-", "").replace("_", "").strip()
-
-
-def _nothing() -> Finding:
-    return Finding("", (), (), None, (), None)
 
 
 def _number(value: float, digits: int, *, sign: bool = False) -> str:
@@ -187,9 +256,7 @@ def _bounds(interval: Interval, scale: int, digits: int) -> str:
 
 
 def _p(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    return "-" if value is None else p_value(value)
 
 
 def _checks(record: JudgeRecord) -> str:

@@ -1,26 +1,67 @@
-"""From answers to scores: what both evaluations found so far."""
+"""From answers to results: which value each judge gave to which system, and what follows.
+
+A rating gives each system it shows 1 (best), -1 (worst) or 0; an answer to a question gives its mark to
+the system whose summary was read. Incomplete and repeated tasks, and judges who are left out, give no
+values; the report says how many there were.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from hiersum.config import EvaluationConfig
 from hiersum.errors import InputError
-from hiersum.humaneval.agreement import Metric, krippendorff_alpha
-from hiersum.humaneval.answers import AnswerStore
-from hiersum.humaneval.responses import (
-    Collected,
-    Observation,
-    agreement_units,
-    collect,
-    judge_records,
-    table_of,
+from hiersum.humaneval.answers import AnswerStore, Submission, answer_key, propose
+from hiersum.humaneval.score_report import Finding, JudgeRecord, ScoreReport
+from hiersum.humaneval.statistics import (
+    Responses,
+    Scale,
+    anova,
+    krippendorff_alpha,
+    pair_tests,
+    system_intervals,
 )
-from hiersum.humaneval.score_report import Finding, ScoreReport
-from hiersum.humaneval.statistics import anova, pair_tests, system_intervals
-from hiersum.humaneval.study import Study
+from hiersum.humaneval.study import (
+    BEST,
+    CHECK_QUESTION,
+    GOLD,
+    LETTERS,
+    OTHER,
+    WORST,
+    Study,
+    Task,
+    is_complete,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The value that a judge gave to a system on an item."""
+
+    judge: str
+    item: str
+    system: str
+    unit: tuple[str, ...]
+    """What was judged; judges agree if they give the same unit the same value."""
+    value: float
+
+
+@dataclass(slots=True)
+class Collected:
+    """All values, and counts of what gave none."""
+
+    qa: list[Observation] = field(default_factory=list)
+    ratings: list[Observation] = field(default_factory=list)
+    num_incomplete: int = 0
+    num_repeated: int = 0
+    """Tasks whose judge had already answered the same item's questions."""
+    num_confirmed: int = 0
+    num_proposed: int = 0
+    """Answers whose mark is not confirmed."""
 
 
 def score_study(
@@ -31,17 +72,17 @@ def score_study(
     accept_proposals: bool = False,
     max_failed_checks: int | None = None,
 ) -> ScoreReport:
-    """Score what judges have answered so far.
+    """Score the answers so far.
 
     Args:
         study: the study.
         store: its answers and marks.
         config: bootstrap, randomisation and seed.
-        accept_proposals: let marks count that nobody has confirmed.
-        max_failed_checks: leave out judges who failed more attention checks; nobody, if None.
+        accept_proposals: count proposed marks that nobody has confirmed.
+        max_failed_checks: leave out judges who failed more attention checks than this.
 
     Raises:
-        InputError: there is nothing to score, or answers wait to be marked.
+        InputError: there is nothing to score, or answers are not marked yet.
     """
     submissions = store.current()
     records = judge_records(study, submissions)
@@ -75,12 +116,128 @@ def score_study(
     )
 
 
+def collect(
+    study: Study,
+    submissions: Sequence[Submission],
+    marks: dict[tuple[str, str, str], float],
+    *,
+    left_out: Collection[str] = (),
+) -> Collected:
+    """Turn answers into values; where a mark is not confirmed, use the proposed one."""
+    collected = Collected()
+    seen: set[tuple[str, str, str]] = set()
+    for submission in submissions:
+        task = study.task[submission.task]
+        if submission.judge in left_out:
+            continue
+        if not is_complete(study, task, submission.answers):
+            collected.num_incomplete += 1
+        if task.kind == "rating":
+            if not task.is_check and is_complete(study, task, submission.answers):
+                collected.ratings += _rating_values(task, submission)
+            continue
+        key = (submission.judge, task.kind, task.item)
+        if key in seen:  # having read one summary of an item helps with the next
+            collected.num_repeated += 1
+            continue
+        seen.add(key)
+        _add_qa_values(collected, study, task, submission, marks)
+    return collected
+
+
+def judge_records(study: Study, submissions: Iterable[Submission]) -> list[JudgeRecord]:
+    """Return how much each judge did, and how attentively."""
+    by_judge: dict[str, list[Submission]] = defaultdict(list)
+    for submission in submissions:
+        by_judge[submission.judge].append(submission)
+    return [_judge_record(study, judge, by_judge[judge]) for judge in sorted(by_judge)]
+
+
+def table_of(observations: Sequence[Observation], study: Study) -> Responses:
+    """Return the values as arrays."""
+    item_place = {item.id: number for number, item in enumerate(study.items)}
+    system_place = {name: number for number, name in enumerate(study.systems)}
+    return Responses(
+        np.array([item_place[o.item] for o in observations], dtype=np.int64),
+        np.array([system_place[o.system] for o in observations], dtype=np.int64),
+        np.array([o.value for o in observations], dtype=np.float64),
+        len(study.items),
+        len(study.systems),
+    )
+
+
+def agreement_units(observations: Iterable[Observation]) -> list[list[float]]:
+    """Return the values of each unit."""
+    units: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for observation in observations:
+        units[observation.unit].append(observation.value)
+    return list(units.values())
+
+
+def check_outcome(study: Study, task: Task, answers: dict[str, str]) -> bool | None:
+    """Did the judge pass the attention check of a task? None if it has none or no answer yet."""
+    if not task.is_check:
+        return None
+    if task.kind == "qa":
+        if CHECK_QUESTION not in answers:
+            return None
+        (right,) = study.questions(task)[-1].answers
+        return answer_key(answers[CHECK_QUESTION]) == answer_key(right)
+    if not is_complete(study, task, answers):
+        return None
+    best, worst = (task.shown[LETTERS.index(answers[field])] for field in (BEST, WORST))
+    return best == GOLD and worst.startswith(OTHER)
+
+
+def _judge_record(study: Study, judge: str, submissions: Sequence[Submission]) -> JudgeRecord:
+    done = [s for s in submissions if is_complete(study, study.task[s.task], s.answers)]
+    outcomes = Counter(check_outcome(study, study.task[s.task], s.answers) for s in submissions)
+    seconds = float(np.median([s.seconds for s in done])) if done else 0.0
+    return JudgeRecord(judge, len(done), seconds, outcomes[True], outcomes[False])
+
+
+def _rating_values(task: Task, submission: Submission) -> list[Observation]:
+    best, worst = (LETTERS.index(submission.answers[field]) for field in (BEST, WORST))
+    return [
+        Observation(
+            submission.judge,
+            task.item,
+            system,
+            (task.item, system),
+            float(place == best) - float(place == worst),
+        )
+        for place, system in enumerate(task.shown)
+    ]
+
+
+def _add_qa_values(
+    collected: Collected,
+    study: Study,
+    task: Task,
+    submission: Submission,
+    marks: dict[tuple[str, str, str], float],
+) -> None:
+    (system,) = task.shown
+    for question in study.item[task.item].questions:
+        text = submission.answers.get(question.id)
+        if text is None:
+            continue
+        mark = 0.0
+        if text:
+            known = marks.get((task.item, question.id, answer_key(text)))
+            collected.num_confirmed += known is not None
+            collected.num_proposed += known is None
+            mark = propose(text, question.answers).mark if known is None else known
+        unit = (task.item, system, question.id)
+        collected.qa.append(Observation(submission.judge, task.item, system, unit, mark))
+
+
 def _finding(
     name: str,
     observations: Sequence[Observation],
     study: Study,
     config: EvaluationConfig,
-    metric: Metric,
+    scale: Scale,
 ) -> Finding | None:
     responses = table_of(observations, study)
     numbers = np.bincount(responses.systems, minlength=len(study.systems))
@@ -92,7 +249,7 @@ def _finding(
         tuple(numbers.tolist()),
         anova(responses),
         tuple(pair_tests(responses, config)),
-        krippendorff_alpha(agreement_units(observations), metric),
+        krippendorff_alpha(agreement_units(observations), scale),
     )
 
 
@@ -113,7 +270,7 @@ def _notes(
     qa: Finding | None,
     rating: Finding | None,
 ) -> list[str]:
-    """Say what the numbers do not show by themselves."""
+    """Return what readers of the numbers should know."""
     notes = []
     if collected.num_incomplete:
         notes.append(f"tasks begun and not finished: {collected.num_incomplete:,}")

@@ -1,34 +1,48 @@
-"""The judges' page and the marking page over HTTP; on this machine alone unless told otherwise.
+"""The web server of a study: the judges' page and the marking page.
 
-A link's secret part says who someone is; without a right one there is nothing to see. Answers are
-checked against the task they claim to answer, and acknowledged only once they are on the disk.
+It listens on this machine only, unless told otherwise. The secret part of a link says who someone is;
+without a valid one there is nothing to see. Answers are checked against their task and acknowledged only
+once they are on the disk.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import json
+import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
-
-from fastapi import FastAPI, Request
-from fastapi.responses import HTMLResponse, JSONResponse, Response
-from starlette.concurrency import run_in_threadpool
+from typing import TYPE_CHECKING, Any
 
 from hiersum.data.records import parse_json
-from hiersum.errors import DataError, HiersumError, InputError
-from hiersum.humaneval.answers import AnswerStore, ConflictError, Mark, StorageError, Submission
-from hiersum.humaneval.marking import group_answers, save_marks
-from hiersum.humaneval.study import Links, Study
-from hiersum.humaneval.submissions import checked_answers, checked_seconds
-from hiersum.humaneval.views import judge_view, saved_view
+from hiersum.errors import DataError, HiersumError, InputError, MissingDependencyError
+from hiersum.humaneval.answers import (
+    AnswerStore,
+    ConflictError,
+    Mark,
+    StorageError,
+    Submission,
+    group_answers,
+    save_marks,
+)
+from hiersum.humaneval.study import Links, Study, checked_answers, checked_seconds, judge_view
+
+if TYPE_CHECKING:
+    import uvicorn
+
+try:
+    from fastapi import FastAPI, Request
+    from fastapi.responses import HTMLResponse, JSONResponse, Response
+    from starlette.concurrency import run_in_threadpool
+except ImportError as error:
+    raise MissingDependencyError("serving a study", "serve") from error
 
 PAGES = Path(__file__).parent / "pages"
 MAX_BODY, MAX_MARKS_BODY = 64_000, 4_000_000
 _MAX_SEQUENCE = 10**9
 _KINDS = {".js": "text/javascript", ".css": "text/css"}
 _HEADERS = {
-    # The link is the key: it must not leave by a referrer, and nothing is loaded from elsewhere.
+    # Links are secret: they must not leak as a referrer, and pages load nothing from elsewhere.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
@@ -38,7 +52,7 @@ _HEADERS = {
 
 
 def build_app(study: Study, links: Links, store: AnswerStore) -> FastAPI:
-    """Return the application of one study folder."""
+    """Return the web application of a study."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
 
     @app.middleware("http")
@@ -72,7 +86,8 @@ def build_app(study: Study, links: Links, store: AnswerStore) -> FastAPI:
     def judge_state(token: str) -> dict[str, Any]:
         judge = _judge(links, token)
         view = judge_view(study, judge, with_ratings=store.has_begun_ratings(judge))
-        return {**view, "saved": saved_view(store.current(judge))}
+        saved = {s.task: {"answers": s.answers, "seconds": s.seconds} for s in store.current(judge)}
+        return {**view, "saved": saved}
 
     @app.post("/api/judge/{token}/ratings")
     def begin_ratings(token: str) -> dict[str, Any]:
@@ -105,7 +120,7 @@ def build_app(study: Study, links: Links, store: AnswerStore) -> FastAPI:
 
 
 class _NotFoundError(InputError):
-    """A link that leads nowhere."""
+    """An address or link that does not exist."""
 
 
 def _status(error: HiersumError) -> int:
@@ -113,7 +128,7 @@ def _status(error: HiersumError) -> int:
         return 404
     if isinstance(error, ConflictError):
         return 409
-    # A database that is busy or full is our trouble, not the judge's; the page tries again.
+    # A busy or full database is not the judge's fault; on 503 the page tries again.
     return 503 if isinstance(error, (DataError, StorageError)) else 422
 
 
@@ -208,3 +223,45 @@ def _groups(study: Study, store: AnswerStore) -> list[dict[str, Any]]:
         }
         for group in group_answers(study, store.current(), store.marks())
     ]
+
+
+def build_server(study: Study, links: Links, store: AnswerStore) -> uvicorn.Server:
+    """Return a server for a study.
+
+    Raises:
+        MissingDependencyError: the web server is not installed.
+    """
+    try:
+        import uvicorn
+    except ImportError as error:
+        raise MissingDependencyError("serving a study", "serve") from error
+    app = build_app(study, links, store)
+    # An access log would contain the secret links.
+    config = uvicorn.Config(app, log_config=None, log_level="warning", access_log=False)
+    return uvicorn.Server(config)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Bind an address, before its links are printed.
+
+    Raises:
+        InputError: the address is in use, or not this machine's.
+    """
+    try:
+        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+        # It listens at once: early visitors wait until the server has started.
+        return socket.create_server((host, port), family=family)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(
+            f"{host}:{port}: cannot be listened at ({reason}); give another --port or --host"
+        ) from error
+
+
+def address_of(listener: socket.socket) -> str:
+    """Return the start of the links."""
+    host, port = listener.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+    if ipaddress.ip_address(host).is_unspecified:
+        shown = socket.gethostname()  # 0.0.0.0 is no address to visit
+    return f"http://{shown}:{port}"

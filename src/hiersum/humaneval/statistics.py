@@ -1,37 +1,41 @@
-"""Are systems different, or was it luck? The paper's tests, and one that knows what it does not.
+"""Do systems differ, and do judges agree?
 
-    ANOVA and Tukey HSD   as in the paper, over single responses: each is taken for an independent draw
-    by items              a coin decides for each item whether two systems change places, with all
-                          responses to it; if they were alike this would change nothing
+    ANOVA and Tukey HSD   as in the paper, over single responses, as if these were independent
+    by items              flip a coin for each item to swap two systems, with all responses to the item
 
 Responses to one item are not independent: judges who read the same summaries agree, and in a comparison
-one system is best only because another is not. The paper's tests therefore find differences too easily;
-the test by items does not. Its p-values are corrected for the number of pairs by Holm's method, as
-Tukey's are by their own.
+one system is best only because another is not. So the paper's tests find differences too easily; the
+test by items does not. Its p-values are corrected for the number of pairs by Holm's method; Tukey's test
+has its own correction.
+
+Krippendorff's alpha is 1 - observed disagreement / disagreement expected by chance: 1 for agreement, 0
+for chance. Any number of judges may have judged a unit; those with fewer than two values are ignored.
+Two values disagree by the square of their difference: 0 or 1 if nominal, the difference itself if
+interval, and the number of values in the data between them if ordinal (Krippendorff, "Computing
+Krippendorff's Alpha-Reliability", 2011).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.config import EvaluationConfig
-from hiersum.evaluation.significance import Interval, bootstrap_means, chunks
+from hiersum.evaluation.significance import ROUNDING, Interval, bootstrap_means, chunks
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-# Sums of the same numbers in another order differ in their last bits; equal means must count as equal.
-_ROUNDING = 1e-12
+Scale = Literal["nominal", "ordinal", "interval"]
 
 
 @dataclass(frozen=True, slots=True)
 class Responses:
-    """Values that judges gave, each to one system on one item."""
+    """The values that judges gave, each to one system on one item."""
 
     items: Ints
     systems: Ints
@@ -40,7 +44,7 @@ class Responses:
     num_systems: int
 
     def per_item(self) -> tuple[Floats, Floats]:
-        """Return sums and counts of the values, items x systems."""
+        """Return the sums and counts of the values: items x systems."""
         sums = np.zeros((self.num_items, self.num_systems))
         counts = np.zeros((self.num_items, self.num_systems))
         np.add.at(sums, (self.items, self.systems), self.values)
@@ -65,7 +69,7 @@ class Anova:
 
 @dataclass(frozen=True, slots=True)
 class PairTest:
-    """How two systems differ; the difference is that of the first to the second."""
+    """How far the first system is ahead of the second."""
 
     first: int
     second: int
@@ -75,7 +79,7 @@ class PairTest:
 
 
 def system_intervals(responses: Responses, config: EvaluationConfig) -> list[Interval]:
-    """Return each system's mean with its interval; whole items are drawn anew, not responses."""
+    """Return each system's mean with its interval; the bootstrap draws items, not responses."""
     sums, counts = responses.per_item()
     used = counts.sum(axis=1) > 0
     table = np.hstack([sums[used], counts[used]])
@@ -84,13 +88,13 @@ def system_intervals(responses: Responses, config: EvaluationConfig) -> list[Int
         means = drawn[:, : responses.num_systems] / drawn[:, responses.num_systems :]
     observed = _means(sums.sum(axis=0), counts.sum(axis=0))
     outside = 50 * (1 - config.confidence)
-    # A sample may by chance hold no response to a system; it says nothing about that one.
+    # A sample may happen to hold no response to a system.
     bounds = [np.nanpercentile(m[~np.isnan(m)], [outside, 100 - outside]) for m in means.T]
     return [Interval(float(m), float(low), float(high)) for m, (low, high) in zip(observed, bounds)]
 
 
 def anova(responses: Responses) -> Anova | None:
-    """Return the analysis of variance over single responses; None where it is not defined."""
+    """Return the analysis of variance over single responses, None if it is undefined."""
     from scipy.stats import f_oneway
 
     groups = responses.groups()
@@ -102,7 +106,7 @@ def anova(responses: Responses) -> Anova | None:
 
 
 def pair_tests(responses: Responses, config: EvaluationConfig) -> list[PairTest]:
-    """Compare every two systems, by Tukey HSD and by items."""
+    """Compare every pair of systems by Tukey HSD and by items."""
     from scipy.stats import tukey_hsd
 
     groups = responses.groups()
@@ -124,13 +128,13 @@ def pair_tests(responses: Responses, config: EvaluationConfig) -> list[PairTest]
 
 
 def item_p_values(sums: Floats, counts: Floats, *, trials: int, seed: int) -> Floats:
-    """Return, for every two systems, how often chance makes a difference as large as theirs.
+    """Return the p-value of every pair of systems: systems x systems.
 
     Args:
-        sums: items x systems, what the values of a system on an item add up to.
-        counts: how many values these are.
-        trials: how often systems change places.
-        seed: decides how.
+        sums: items x systems, the sum of a system's values on an item.
+        counts: items x systems, the number of these values.
+        trials: how often to swap at random.
+        seed: of the swaps.
     """
     num_items, num_systems = sums.shape
     pairs = list(combinations(range(num_systems), 2))
@@ -143,17 +147,38 @@ def item_p_values(sums: Floats, counts: Floats, *, trials: int, seed: int) -> Fl
     as_large = np.zeros(len(pairs))
     for size in chunks(trials, num_items * len(pairs)):
         swaps = generator.integers(0, 2, (size, num_items)).astype(np.float64)
-        moved = swaps @ apart  # what the first systems gain and the second ones lose
+        moved = swaps @ apart  # what the first systems gain and the second lose
         ones = _means(*(totals[:, None, first] + moved))
         others = _means(*(totals[:, None, second] - moved))
-        as_large += (np.abs(ones - others) >= observed - _ROUNDING).sum(axis=0)
+        as_large += (np.abs(ones - others) >= observed - ROUNDING).sum(axis=0)
     p_values = np.ones((num_systems, num_systems))
     p_values[first, second] = p_values[second, first] = _holm((as_large + 1) / (trials + 1))
     return p_values
 
 
+def krippendorff_alpha(units: Iterable[Sequence[float]], scale: Scale) -> float | None:
+    """Return Krippendorff's alpha over units, each with the values that judges gave it.
+
+    None if no unit has two values, or all values are the same.
+    """
+    paired = [unit for unit in units if len(unit) > 1]
+    values = sorted({value for unit in paired for value in unit})
+    if len(values) < 2:
+        return None
+    place = {value: number for number, value in enumerate(values)}
+    coincidences = np.zeros((len(values), len(values)))
+    for unit in paired:
+        counts = np.bincount([place[value] for value in unit], minlength=len(values))
+        coincidences += (np.outer(counts, counts) - np.diag(counts)) / (len(unit) - 1)
+    totals = coincidences.sum(axis=0)
+    distances = _distances(np.array(values, dtype=np.float64), totals, scale)
+    observed = (coincidences * distances).sum()
+    expected = (np.outer(totals, totals) * distances).sum() / (totals.sum() - 1)
+    return float(1 - observed / expected)
+
+
 def _holm(p_values: Floats) -> Floats:
-    """Correct for having asked more than once: the smallest counts for all, the next for one less."""
+    """Correct p-values by Holm's method: the smallest times all, the next times one fewer, ..."""
     order = np.argsort(p_values)
     factors = np.arange(len(p_values), 0, -1)
     corrected = np.empty_like(p_values)
@@ -167,5 +192,15 @@ def _means(sums: Floats, counts: Floats) -> Floats:
 
 
 def _is_testable(groups: Sequence[Floats]) -> bool:
-    """Are there at least two values of each, and do they differ within some system?"""
+    """Has every system two values, and do they vary within some system?"""
     return all(len(group) > 1 for group in groups) and any(np.ptp(group) > 0 for group in groups)
+
+
+def _distances(values: Floats, totals: Floats, scale: Scale) -> Floats:
+    if scale == "nominal":
+        return 1.0 - np.eye(len(values))
+    if scale == "ordinal":
+        # Half of both ends and all between: the difference of the mid-ranks.
+        values = np.cumsum(totals) - totals / 2
+    squares: Floats = (values[:, None] - values[None, :]) ** 2
+    return squares

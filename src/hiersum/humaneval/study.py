@@ -1,13 +1,16 @@
-"""A study: what is judged, by whom, in which order; and the folder that holds it.
+"""A study: what is judged, by whom, in which order; its folder, and what judges may see of it.
 
-    study.json       items, systems, tasks (which summaries, in which order, for which judge), seed,
-                     checksums of the files it was made from; plain and readable
-    judges.json      the secret parts of the links, one for each judge and one for who marks answers
+    study.json       items, systems, tasks (which summaries, in which order, for which judge), seed, and
+                     checksums of the files it was made from
+    judges.json      the secret part of each judge's link, and of the link for marking answers
     answers.sqlite   every answer and every mark (see `answers.py`)
 
 A rating task shows the gold summary and some systems' summaries as A, B, C; a qa task shows one
-system's summary and the item's questions. Which letter is which system stands in study.json alone and
-never leaves for a judge's browser.
+system's summary and the item's questions. Only study.json says which letter is which system: judges'
+browsers are never told. Answers are
+
+    rating   {"best": "A", "worst": "C"}
+    qa       {"q1": "in 1931", "q2": ""}; an empty answer means that the summary does not tell
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -24,14 +27,19 @@ from typing import Any, Literal
 from hiersum.data.files import read_whole, write_atomically
 from hiersum.data.records import parse_json
 from hiersum.errors import DataError, InputError
+from hiersum.text.encodings import clean_text
 
 FORMAT = 1
 LETTERS = "ABCDEFGH"
 STUDY_FILE, JUDGES_FILE, ANSWERS_FILE = "study.json", "judges.json", "answers.sqlite"
 GOLD, OTHER = "@gold", "@other:"
-"""What attention checks show besides systems: the gold summary, and another item's."""
+"""Texts in attention checks that are not a system's: the gold summary, and another item's."""
 CHECK_QUESTION = "q0"
-"""The id of the question that only asks whether someone reads."""
+"""The id of the question that only checks attention."""
+MAX_ANSWER = 500
+"""Characters of one answer."""
+MAX_SECONDS = 1_000_000.0
+BEST, WORST = "best", "worst"
 
 Kind = Literal["qa", "rating"]
 
@@ -43,12 +51,12 @@ class Question:
     id: str
     text: str
     answers: tuple[str, ...]
-    """The right answer, and other ways to write it."""
+    """The correct answer, and other ways to write it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One input: its gold summary, what each system wrote, and what is asked about it."""
+    """One input: its gold summary, each system's summary, and questions about it."""
 
     id: str
     title: str
@@ -59,16 +67,16 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What one judge is asked to do once."""
+    """One thing that one judge is asked to do."""
 
     id: str
     kind: Kind
     judge: str
     item: str
     shown: tuple[str, ...]
-    """Systems in the order of their letters; one alone in a qa task."""
+    """Systems in the order of their letters; a single one in a qa task."""
     is_check: bool = False
-    """An attention check: for qa one more question, for a rating a choice that nobody misses."""
+    """Has an attention check: in qa one more question, in a rating an obvious choice."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +87,7 @@ class Study:
     items: tuple[Item, ...]
     judges: tuple[str, ...]
     tasks: tuple[Task, ...]
-    """Of each judge in the order in which they come, qa first: the gold gives answers away."""
+    """Each judge's in their order, qa first: the gold summary gives answers away."""
     responses: int
     seed: int
     inputs: dict[str, str]
@@ -87,17 +95,17 @@ class Study:
 
     @cached_property
     def item(self) -> dict[str, Item]:
-        """The items by id."""
+        """Items by id."""
         return {item.id: item for item in self.items}
 
     @cached_property
     def task(self) -> dict[str, Task]:
-        """The tasks by id."""
+        """Tasks by id."""
         return {task.id: task for task in self.tasks}
 
     @cached_property
     def id(self) -> str:
-        """Tells this study from every other; exported tasks carry it, and answers must match it."""
+        """A checksum; exported tasks carry it, and imported answers must match it."""
         content = json.dumps(self.to_record(), sort_keys=True).encode()
         return hashlib.sha256(content).hexdigest()[:16]
 
@@ -116,19 +124,19 @@ class Study:
         return item.gold if name == GOLD else item.summaries[name]
 
     def questions(self, task: Task) -> list[Question]:
-        """Return what a qa task asks, with the attention check last."""
+        """Return the questions of a qa task, with the attention check last."""
         if task.kind != "qa":
             return []
         asked = list(self.item[task.item].questions)
         if task.is_check:
-            # The summary has no answer of its own to this: only who looks at it can know.
+            # Nobody can answer this without looking at the summary.
             word = self.texts(task)[0].split()[-1].strip(".,;:!?\"'()")
             text = "To show that you are reading: which word is the last one of the summary?"
             asked.append(Question(CHECK_QUESTION, text, (word,)))
         return asked
 
     def to_record(self) -> dict[str, Any]:
-        """Return what study.json holds."""
+        """Return the content of study.json."""
         return {
             "format": FORMAT,
             "systems": list(self.systems),
@@ -143,17 +151,17 @@ class Study:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The secrets in the links: who knows one is that judge, or the one who marks."""
+    """The secret parts of the links: whoever has one is that judge, or may mark answers."""
 
     judges: dict[str, str]
     marker: str
 
     def judge_of(self, token: str) -> str | None:
-        """Return whose link this is."""
+        """Return the judge whose link this is."""
         return next((judge for judge, own in self.judges.items() if _is_same(own, token)), None)
 
     def is_marker(self, token: str) -> bool:
-        """Is this the link of the one who marks?"""
+        """Is this the link for marking?"""
         return _is_same(self.marker, token)
 
 
@@ -165,7 +173,7 @@ def write_study(study: Study, links: Links, folder: Path) -> None:
     """Write a new study folder.
 
     Raises:
-        InputError: there is a study in it already, or it cannot be written.
+        InputError: the folder already holds a study, or cannot be written.
     """
     if (folder / STUDY_FILE).exists():
         raise InputError(
@@ -177,15 +185,15 @@ def write_study(study: Study, links: Links, folder: Path) -> None:
         raise InputError(f"{folder}: cannot be made ({error.strerror})") from error
     _write_json(asdict(links), folder / JUDGES_FILE)
     (folder / JUDGES_FILE).chmod(0o600)
-    _write_json(study.to_record(), folder / STUDY_FILE)  # last: with it the folder is a study
+    _write_json(study.to_record(), folder / STUDY_FILE)  # last: it makes the folder a study
 
 
 def read_study(folder: Path) -> Study:
-    """Read the study of a folder.
+    """Read the study in a folder.
 
     Raises:
-        InputError: there is none.
-        DataError: it is damaged or of another version.
+        InputError: the folder holds no study.
+        DataError: the study is damaged or of another version.
     """
     path = folder / STUDY_FILE
     if not path.is_file():
@@ -213,7 +221,7 @@ def read_study(folder: Path) -> Study:
 
 
 def read_links(folder: Path) -> Links:
-    """Read the secrets of a study folder."""
+    """Read the secret parts of a study's links."""
     path = folder / JUDGES_FILE
     record = parse_json(read_whole(path), str(path))
     try:
@@ -239,6 +247,93 @@ def _problems(study: Study) -> Iterator[str]:
             yield f"task {task.id} shows {sorted(unknown)[0]!r}, which is no system"
     if len(study.task) < len(study.tasks):
         yield "two tasks have the same id"
+
+
+def judge_view(study: Study, judge: str, *, with_ratings: bool) -> dict[str, Any]:
+    """Return what a judge's page may know: texts and questions, never which system wrote what.
+
+    Args:
+        study: the study.
+        judge: whose tasks to return, in order.
+        with_ratings: also return the ratings; they show gold summaries, which answer the questions.
+    """
+    qa, ratings = study.tasks_of(judge, "qa"), study.tasks_of(judge, "rating")
+    is_open = with_ratings or not qa
+    return {
+        "study": study.id,
+        "judge": judge,
+        "max_answer": MAX_ANSWER,
+        "qa": [_task_view(study, task) for task in qa],
+        "ratings": [_task_view(study, task) for task in ratings] if is_open else None,
+        "num_ratings": len(ratings),
+    }
+
+
+def _task_view(study: Study, task: Task) -> dict[str, Any]:
+    texts = study.texts(task)
+    view: dict[str, Any] = {"id": task.id, "title": study.item[task.item].title}
+    if task.kind == "qa":
+        questions = [{"id": q.id, "text": q.text} for q in study.questions(task)]
+        return {**view, "summary": texts[0], "questions": questions}
+    letters = [{"letter": letter, "text": text} for letter, text in zip(LETTERS, texts)]
+    return {**view, "gold": study.item[task.item].gold, "summaries": letters}
+
+
+def checked_answers(study: Study, task: Task, answers: Any) -> dict[str, str]:
+    """Return the answers to a task, cleaned.
+
+    Raises:
+        InputError: they do not answer what the task asks.
+    """
+    if not isinstance(answers, Mapping):
+        raise InputError(f"task {task.id}: answers must be an object")
+    known = answer_fields(study, task)
+    checked = {}
+    for field, value in answers.items():
+        if field not in known:
+            raise InputError(
+                f"task {task.id}: asks no {str(field)[:40]!r}; it asks {', '.join(known)}"
+            )
+        if not isinstance(value, str):
+            raise InputError(f"task {task.id}: {field} must be text")
+        if (length := len(value)) > MAX_ANSWER:
+            raise InputError(
+                f"task {task.id}: {field} has {length:,} characters; {MAX_ANSWER} are allowed"
+            )
+        checked[field] = " ".join(clean_text(value).split())
+    if task.kind == "rating":
+        _check_rating(task, checked)
+    return checked
+
+
+def answer_fields(study: Study, task: Task) -> list[str]:
+    """Return the fields of a complete answer to a task."""
+    return [BEST, WORST] if task.kind == "rating" else [q.id for q in study.questions(task)]
+
+
+def is_complete(study: Study, task: Task, answers: Mapping[str, str]) -> bool:
+    """Are all fields answered?"""
+    return all(field in answers for field in answer_fields(study, task))
+
+
+def checked_seconds(value: Any) -> float:
+    """Return a time in seconds, rounded; impossible ones are refused."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise InputError("seconds must be a number")
+    if not 0 <= value <= MAX_SECONDS:
+        raise InputError(f"seconds must be from 0 to {MAX_SECONDS:,.0f}, got {value}")
+    return round(float(value), 1)
+
+
+def _check_rating(task: Task, answers: Mapping[str, str]) -> None:
+    letters = LETTERS[: len(task.shown)]
+    for field, letter in answers.items():
+        if len(letter) != 1 or letter not in letters:
+            raise InputError(
+                f"task {task.id}: {field} must be one of {', '.join(letters)}, got {letter[:20]!r}"
+            )
+    if len(answers) == 2 and answers[BEST] == answers[WORST]:
+        raise InputError(f"task {task.id}: best and worst are the same, {answers[BEST]}")
 
 
 def _write_json(record: dict[str, Any], path: Path) -> None:

@@ -12,9 +12,8 @@ from judging import small_study
 from hiersum.data.records import BadRecords
 from hiersum.errors import DataError
 from hiersum.humaneval.answers import AnswerStore
+from hiersum.humaneval.exchange import import_answers, judge_page, read_pages
 from hiersum.humaneval.making import MadeStudy, StudyPlan, make_study
-from hiersum.humaneval.platforms.offline import judge_page, read_answers
-from hiersum.humaneval.platforms.returned import import_answers
 
 
 @pytest.fixture
@@ -67,7 +66,7 @@ def test_answers_come_back_once(
     path = write("answers.json", answers_file(study))
     number = len(study.study.tasks_of("judge-1"))
     outcomes = [
-        import_answers(study.study, store, path, read_answers, BadRecords()) for _ in range(2)
+        import_answers(study.study, store, path, read_pages, BadRecords()) for _ in range(2)
     ]
     assert [(o.num_saved, o.num_known) for o in outcomes] == [(number, 0), (0, number)]
     assert {s.seconds for s in store.current("judge-1")} == {7.5}
@@ -94,5 +93,5 @@ def test_what_is_not_this_judges_is_refused_and_nothing_kept(
     study, store = made
     path = write("answers.json", answers_file(study, **changes))
     with pytest.raises(DataError, match=sentence):
-        import_answers(study.study, store, path, read_answers, BadRecords())
+        import_answers(study.study, store, path, read_pages, BadRecords())
     assert store.current() == []

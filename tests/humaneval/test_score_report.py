@@ -11,8 +11,7 @@ from judging import SYSTEMS, answer_all, small_study
 from hiersum.config import EvaluationConfig
 from hiersum.errors import InputError, MissingDependencyError
 from hiersum.humaneval.making import StudyPlan
-from hiersum.humaneval.plots import plot_scores
-from hiersum.humaneval.score_report import ScoreReport
+from hiersum.humaneval.score_report import ScoreReport, plot_scores
 from hiersum.humaneval.scoring import score_study
 
 

@@ -221,7 +221,6 @@ def score(
     check_one_format(as_json=as_json, as_markdown=as_markdown)
     config = load_config(config_path, settings or ()).evaluation
     from hiersum.humaneval.answers import open_study
-    from hiersum.humaneval.score_report import plot_scores
     from hiersum.humaneval.scoring import score_study
 
     study, _, store = open_study(folder)
@@ -233,7 +232,7 @@ def score(
         max_failed_checks=max_failed_checks,
     )
     if plot is not None:
-        from hiersum.humaneval.plots import plot_scores
+        from hiersum.humaneval.score_report import plot_scores
 
         plot_scores(report, plot)
     if as_json:

@@ -19,7 +19,7 @@ import wikisum
 
 import hiersum.config
 import hiersum.reproduction
-from hiersum.building.report import PAPER, report_rows
+from hiersum.building.cluster_report import PAPER, report_rows
 from hiersum.reproduction.experiment import CorpusSettings, RunSettings
 from hiersum.reproduction.sizes import Sizes
 from hiersum.reproduction.systems import ROWS

@@ -65,10 +65,9 @@ def build_articles(
 
     The same command again goes on where it was interrupted.
     """
-    from hiersum.building.builder import build_clusters
-    from hiersum.building.parts import BuildSettings
-    from hiersum.building.report import report_rows
-    from hiersum.building.targets import TargetRules
+    from hiersum.building.articles import BuildSettings, build_clusters
+    from hiersum.building.cluster_report import report_rows
+    from hiersum.building.clusters import TargetRules
     from hiersum.distributed import open_engine
 
     if max_words is not None and min_words > max_words:
@@ -157,12 +156,11 @@ def build_wikipedia_clusters(
 
     The same command again goes on where it was interrupted.
     """
+    from hiersum.building.cluster_report import report_rows as wiki_rows
+    from hiersum.building.clusters import TargetRules
     from hiersum.building.crawler import CrawlSettings, crawl_into
     from hiersum.building.guard import Limits
-    from hiersum.building.targets import TargetRules
-    from hiersum.building.wikipedia.build import build_wikipedia
-    from hiersum.building.wikipedia.joining import WikiSettings
-    from hiersum.building.wikipedia.report import wiki_rows
+    from hiersum.building.wikipedia import WikiSettings, build_wikipedia
     from hiersum.distributed import open_engine
 
     if not pages and crawl is None:

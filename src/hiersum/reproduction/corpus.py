@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from hiersum.building.builder import build_clusters
-from hiersum.building.parts import BuildSettings
+from hiersum.building.articles import BuildSettings, build_clusters
 from hiersum.data.corpora import count_records, read_corpus, write_clusters
 from hiersum.data.records import BadRecords
 from hiersum.progress import tracked

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from hiersum.config import Config, ModelConfig
 from hiersum.errors import InputError
 from hiersum.graphs.discourse import discourse_graph
-from hiersum.graphs.similarity import similarity_graph
-from hiersum.graphs.title import add_title
+from hiersum.graphs.similarity import add_title, similarity_graph
 from hiersum.ranking.aboutness import weigh_documents
 from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.text.paragraphs import read_paragraphs

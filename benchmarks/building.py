@@ -8,11 +8,11 @@ from __future__ import annotations
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 from measure import side_by_side, wikilead_articles, wikilead_split, write_results
 
-import hiersum.building.builder as builder
-from hiersum.building.parts import BuildSettings
+import hiersum.building.articles as building
 from hiersum.text.duplicates import is_clone
 from hiersum.text.overlap import ngram_overlap
 
@@ -22,18 +22,18 @@ NUM_PARAGRAPHS = 2_000
 def articles_a_second() -> dict[str, float]:
     """Build the validation articles with one train file to search; reading and indexing apart."""
     clock = {"start": time.process_time()}
-    build_parts = builder._build_parts
+    run_stage = building.run_stage
 
-    def timed_parts(*arguments: object) -> None:
+    def timed_stage(*arguments: Any, **options: Any) -> None:
         clock["prepared"] = time.process_time()
-        build_parts(*arguments)  # type: ignore[arg-type]
+        run_stage(*arguments, **options)
         clock["built"] = time.process_time()
 
-    builder._build_parts = timed_parts
+    building.run_stage = timed_stage
     articles, collection = wikilead_split("valid"), wikilead_split("train-04")
     with tempfile.TemporaryDirectory() as folder:
-        report = builder.build_clusters(
-            [articles], Path(folder, "out"), BuildSettings(), collection=[collection]
+        report = building.build_clusters(
+            [articles], Path(folder, "out"), building.BuildSettings(), collection=[collection]
         )
     num_read = report["articles"] + len(wikilead_articles("train-04"))
     return {

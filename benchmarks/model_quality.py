@@ -25,8 +25,7 @@ from hiersum.data.extracted import extract_target
 from measure import write_results
 
 from hiersum import Cluster, Summarizer, Summary, load_config
-from hiersum.building.articles import Article
-from hiersum.building.targets import TargetRules, choose_target
+from hiersum.building.clusters import Article, TargetRules, choose_target
 from hiersum.bundled import recommended_settings
 from hiersum.config import Config, EvaluationConfig
 from hiersum.data.corpora import read_corpus

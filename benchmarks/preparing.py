@@ -16,8 +16,7 @@ import numpy as np
 from cost import cpu_seconds
 from measure import wikilead_articles, wikilead_split, write_results
 
-from hiersum.building.builder import build_clusters
-from hiersum.building.parts import BuildSettings
+from hiersum.building.articles import BuildSettings, build_clusters
 from hiersum.config import Config, load_config
 from hiersum.data.bucketing import bucket, cut, padded_size
 from hiersum.data.columns import Rows

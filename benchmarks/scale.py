@@ -25,12 +25,21 @@ from typing import Any
 import psutil
 from measure import wikilead_articles, write_results
 
+<<<<<<< HEAD
 from hiersum.building.pages.postings import count_part, merge_counts
 from hiersum.building.pages.sources import find_sources
 from hiersum.building.pages.store import PageStore
 from hiersum.building.wikipedia.build import _Build, build_wikipedia
 from hiersum.building.wikipedia.joining import WikiPlace, WikiSettings
 from hiersum.cli.summarize_corpus import summarize_to_file
+=======
+from hiersum.building.page_files import find_sources
+from hiersum.building.page_store import PageStore, count_page_words
+from hiersum.building.title_search import merge_counts
+from hiersum.building.wikipedia import WikiBuild, WikiPlace, WikiSettings, build_wikipedia
+from hiersum.commands.batch import summarize_to_file
+from hiersum.commands.prepare import prepare_clusters
+>>>>>>> 453e3abae191f62fd70d8b687bfa00fbed363bdb
 from hiersum.config import Config
 from hiersum.data.corpora import read_corpus, write_clusters
 from hiersum.data.prepare_set import prepare_clusters
@@ -145,7 +154,7 @@ def stages(folder: Path, dump: Path, archives: list[Path], engine: Engine) -> di
     """Measure each stage of a build by itself."""
     place = WikiPlace(folder / "out")
     place.folder.mkdir(parents=True)
-    build = _Build(place, WikiSettings(), engine)
+    build = WikiBuild(place, WikiSettings(), engine)
     sources = find_sources(archives)
     found: dict[str, Any] = {}
     found["read the dump"] = cost(lambda: build.read_dump([dump]))
@@ -154,13 +163,11 @@ def stages(folder: Path, dump: Path, archives: list[Path], engine: Engine) -> di
 
     def count() -> None:
         for part in range(len(sources)):
-            count_part(part, pages=place.pages, place=place.postings)
+            count_page_words(part, pages=place.pages, search=place.search)
 
     found["count words"] = cost(count)
     store = PageStore(place.pages)
-    found["merge counts"] = cost(
-        lambda: merge_counts(len(sources), store=store, place=place.postings)
-    )
+    found["merge counts"] = cost(lambda: merge_counts(len(sources), place.search, store.places_in))
     found["join"] = cost(build.join)
     found["paragraphs"] = build.tally_of_sources(len(sources))["paragraphs"]
     found["bytes"] = {

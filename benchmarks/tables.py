@@ -19,7 +19,7 @@ import wikisum
 
 import hiersum.config
 import hiersum.reproduction
-from hiersum.building.report import PAPER, report_rows
+from hiersum.building.cluster_report import PAPER, report_rows
 from hiersum.reproduction.experiment import CorpusSettings, RunSettings
 from hiersum.reproduction.paper_tables import ablation_table, main_table
 from hiersum.reproduction.systems import ROWS, Sizes

@@ -6,7 +6,7 @@ import json
 import random
 from pathlib import Path
 
-from hiersum.building.articles import Article
+from hiersum.building.clusters import Article
 
 WORDS = [f"{a}{b}{c}" for a in "bdfgklmn" for b in "aeiou" for c in ("rt", "sk", "lm", "nd", "pp")]
 

@@ -1,12 +1,40 @@
-"""A cluster holds bodies and never a lead, the article's own first."""
+"""A cluster holds bodies and never a lead; a target is the lead, or the part that rules leave."""
 
 from __future__ import annotations
 
-from hiersum.building.articles import Article
-from hiersum.building.clusters import build_cluster
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+from hiersum.building.clusters import (
+    Article,
+    ClusterMaker,
+    ClusterSettings,
+    Target,
+    TargetRules,
+    choose_target,
+)
+from hiersum.building.workplace import Tally
+from hiersum.types import Cluster, Document
 
 TARGET = "The harbour bridge was opened in 1931 by the mayor of the city."
 OWN = Article("1", "Harbour bridge", TARGET, ("Repairs took eleven months.", "It is grey."))
+BODY = (
+    "The harbour bridge was opened in 1931.",
+    "Its repair by city engineers took eleven months.",
+)
+FIRST = "The Harbour bridge is a bridge opened in 1931."
+SECOND = "It was designed by Elna Brandt of Uppsala in 1929."
+THIRD = "City engineers took eleven months for its repair."
+
+
+def make(sources: Sequence[Article]) -> tuple[Cluster, int]:
+    tally: Tally = Counter()
+    documents = [Document.from_paragraphs(source.paragraphs, source.title) for source in sources]
+    cluster = ClusterMaker(ClusterSettings()).make(OWN, lambda: documents, tally)
+    assert cluster is not None
+    return cluster, tally["clones"]
 
 
 def test_documents_are_the_bodies_in_the_order_found() -> None:
@@ -14,7 +42,7 @@ def test_documents_are_the_bodies_in_the_order_found() -> None:
         Article("2", "Ferry", "A ferry.", ("One.", "Two.")),
         Article("3", "Sea", "", ("Salt.",)),
     ]
-    cluster, num_clones = build_cluster(OWN, TARGET, found, clone_recall=0.8)
+    cluster, num_clones = make([OWN, *found])
     assert (cluster.id, cluster.title, cluster.summary) == ("1", "Harbour bridge", TARGET)
     assert [document.name for document in cluster.documents] == ["Harbour bridge", "Ferry", "Sea"]
     assert [document.paragraphs for document in cluster.documents] == [
@@ -26,7 +54,55 @@ def test_documents_are_the_bodies_in_the_order_found() -> None:
 def test_paragraphs_that_copy_the_target_are_dropped_and_counted() -> None:
     copy = f"As they say: {TARGET}"
     found = [Article("2", "Mirror", "", (copy,)), Article("3", "Partly", "", ("Salt.", copy))]
-    cluster, num_clones = build_cluster(OWN, TARGET, found, clone_recall=0.8)
+    cluster, num_clones = make([OWN, *found])
     assert [document.name for document in cluster.documents] == ["Harbour bridge", "Partly"]
     assert cluster.documents[1].paragraphs == ("Salt.",)
     assert num_clones == 2
+
+
+def article(lead: str) -> Article:
+    return Article("1", "Harbour bridge", lead, BODY)
+
+
+def test_without_rules_the_target_is_the_lead() -> None:
+    lead = f"{FIRST} {SECOND} {THIRD}"
+    assert choose_target(article(lead), TargetRules()) == Target(lead)
+
+
+def test_only_supported_sentences_stay() -> None:
+    target = choose_target(article(f"{FIRST} {SECOND} {THIRD}"), TargetRules(supported=True))
+    assert target == Target(f"{FIRST} {THIRD}")
+
+
+def test_a_lead_that_is_supported_as_a_whole_is_counted_whatever_the_rules() -> None:
+    for rules in (TargetRules(), TargetRules(supported=True)):
+        assert choose_target(article(f"{FIRST} {THIRD}"), rules).is_supported
+
+
+def test_brackets_that_the_body_does_not_support_are_left_out() -> None:
+    lead = "The Harbour bridge (born 4 May 1817) is a bridge (opened in 1931)."
+    target = choose_target(article(lead), TargetRules(supported=True))
+    assert target.text == "The Harbour bridge is a bridge (opened in 1931)."
+    assert choose_target(article(lead), TargetRules()).text == lead
+
+
+@pytest.mark.parametrize(
+    ("lead", "rules", "reason"),
+    [
+        ("", TargetRules(), "no lead"),
+        (f"{SECOND} {FIRST}", TargetRules(supported=True), "first sentence not supported"),
+        (FIRST, TargetRules(min_words=10), "target too short"),
+        (FIRST, TargetRules(max_words=8), "first sentence too long"),
+        (f"{FIRST} {SECOND}", TargetRules(supported=True, min_words=10), "target too short"),
+    ],
+)
+def test_a_dropped_target_says_why(lead: str, rules: TargetRules, reason: str) -> None:
+    target = choose_target(article(lead), rules)
+    assert (target.text, target.dropped) == ("", reason)
+
+
+def test_the_end_is_cut_at_a_sentence() -> None:
+    lead = f"{FIRST} {SECOND} {THIRD}"
+    assert choose_target(article(lead), TargetRules(max_words=19)).text == f"{FIRST} {SECOND}"
+    assert choose_target(article(lead), TargetRules(max_words=18)).text == FIRST
+    assert choose_target(article(lead), TargetRules(max_words=9, min_words=9)).text == FIRST

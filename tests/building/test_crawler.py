@@ -20,9 +20,8 @@ from made_up_web import made_up_wiki, write_dump
 from hiersum.building import crawl_archive, fetching
 from hiersum.building.crawl_archive import CrawlArchive
 from hiersum.building.crawler import FORBID_ALL, Crawler, CrawlSettings, Robots, crawl_into
-from hiersum.building.pages.sources import find_sources, read_source
-from hiersum.building.wikipedia.build import build_wikipedia
-from hiersum.building.wikipedia.joining import WikiSettings
+from hiersum.building.page_files import find_sources, read_source
+from hiersum.building.wikipedia import WikiSettings, build_wikipedia
 from hiersum.errors import InputError
 
 SETTINGS = CrawlSettings(

@@ -11,8 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from support import small_vocabulary
 
-from hiersum.conversion.t5 import convert_t5
-from hiersum.conversion.vocabulary import prune_tokenizer
+from hiersum.conversion.t5 import convert_t5, prune_tokenizer
 from hiersum.errors import CheckpointError
 from hiersum.model.batch import Batch
 from hiersum.model.checkpoint import from_pretrained

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hiersum.graphs.similarity import similarity_graph
+from hiersum.graphs.similarity import add_title, similarity_graph
 from hiersum.text.tfidf import TfidfSpace, cosines
 
 TEXTS = [
@@ -39,3 +39,9 @@ def test_chosen_paragraphs_keep_the_weights_of_the_whole_cluster() -> None:
     chosen = [3, 0, 1]
     whole = similarity_graph(TEXTS)
     np.testing.assert_allclose(similarity_graph(TEXTS, chosen), whole[np.ix_(chosen, chosen)])
+
+
+def test_the_title_is_linked_to_itself_alone() -> None:
+    graph = np.array([[1.0, 0.4], [0.4, 1.0]])
+
+    assert add_title(graph).tolist() == [[1, 0, 0], [0, 1, 0.4], [0, 0.4, 1]]

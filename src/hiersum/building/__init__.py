@@ -1,1 +1,1 @@
-"""Clusters from articles: the paper's kind of dataset, made from one's own collection."""
+"""Build clusters, the paper's kind of dataset, from articles or from Wikipedia and the web."""

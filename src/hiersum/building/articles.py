@@ -1,32 +1,152 @@
-"""Articles (a title, a lead that sums up, a body): read from corpora, kept where processes share them."""
+"""Articles of any corpus become a folder of clusters: in parallel, and resumable at any moment.
+
+DIR/part-00000.parquet ...     the clusters, in an order that the seed draws
+DIR/report.json                written last: the build is finished when it exists
+DIR/.building/                 while the build is at work:
+    plan.json                    what is built from what; another plan is refused
+    reading.json                 how many articles were read
+    articles.arrow  search/      the articles, and the index over them
+    part-00000.json ...          the tally of each finished part
+"""
 
 from __future__ import annotations
 
+import random
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from hiersum.building.rows import RowStore, write_rows
+import numpy as np
+
+from hiersum.building.cluster_report import report_of
+from hiersum.building.clusters import Article, ClusterMaker, ClusterSettings
+from hiersum.building.title_search import (
+    SearchFolder,
+    TitleSearch,
+    count_words,
+    hash_words,
+    merge_counts,
+)
+from hiersum.building.workplace import (
+    RowStore,
+    Tally,
+    Workplace,
+    fingerprint,
+    read_json,
+    run_stage,
+    save_array,
+    sum_tallies,
+    write_json,
+    write_rows,
+)
 from hiersum.config import DataConfig
-from hiersum.data.corpora import read_corpus
+from hiersum.data.corpora import count_records, read_corpus, write_clusters
 from hiersum.data.records import BadRecords
+from hiersum.errors import DataError
+from hiersum.parallel import Engine, LocalEngine
+from hiersum.progress import tracked
 from hiersum.text.paragraphs import split_document
+from hiersum.types import Cluster, Document
+
+FORMAT = 1
+PART_ARTICLES = 512
+"""A few seconds of work; a killed run repeats at most this much."""
+_MORE_HITS = 4  # requested in addition: the article itself and its namesakes are left out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildSettings(ClusterSettings):
+    """What clusters of articles are like."""
+
+    seed: int = 1
+    """Draws the order of clusters, so that each part is a fair sample."""
 
 
 @dataclass(frozen=True, slots=True)
-class Article:
-    """What was written about one title."""
+class ArticlePlace(Workplace):
+    """Where the files of a build from articles are."""
 
-    id: str
-    title: str
-    lead: str
-    """The target; empty where an article is only there to be found."""
-    paragraphs: tuple[str, ...]
+    @property
+    def articles(self) -> Path:
+        return self.folder / "articles.arrow"
+
+    @property
+    def search(self) -> SearchFolder:
+        return SearchFolder(self.folder / "search")
+
+    def clusters_of(self, part: int) -> Path:
+        return self.out / f"part-{part:05}.parquet"
+
+    def tally_of(self, part: int) -> Path:
+        return self.folder / f"part-{part:05}.json"
+
+
+def build_clusters(
+    articles: Sequence[Path],
+    out: Path,
+    settings: BuildSettings,
+    *,
+    collection: Sequence[Path] = (),
+    kind: str = "auto",
+    skip_bad: bool = False,
+    workers: int = 1,
+    engine: Engine | None = None,
+) -> dict[str, Any]:
+    """Build the clusters of articles into a folder, or resume an interrupted build.
+
+    Args:
+        articles: corpora whose clusters are articles: the summary is the lead, the documents the body.
+        out: the folder; created if needed.
+        settings: what clusters are like.
+        collection: further articles to search; they get no clusters of their own.
+        kind: the kind of the corpora.
+        skip_bad: count and skip articles that cannot be used.
+        workers: the number of processes, if no engine is given.
+        engine: where the work is done.
+
+    Returns:
+        The report, which is also in `out/report.json`.
+
+    Raises:
+        InputError: the folder holds something else or cannot be written to.
+        DataError: an article cannot be used, or there is none.
+    """
+    place = ArticlePlace(out)
+    plan = {
+        "format": FORMAT,
+        "settings": settings.as_plan(),
+        "articles": [fingerprint(path) for path in articles],
+        "collection": [fingerprint(path) for path in collection],
+    }
+    if (finished := place.finished_report(plan)) is not None:
+        return finished
+    with place.at_work(plan):
+        bad = BadRecords(skip=skip_bad)
+        if not place.reading.exists():
+            _gather(place, articles, collection, kind, bad)
+        reading: dict[str, Any] = read_json(place.reading)
+        if not place.search.index.exists():
+            _index(place, reading["targets"])
+        parts = range(-(-reading["targets"] // PART_ARTICLES))
+        run_stage(
+            engine or LocalEngine(workers),
+            partial(build_part, place=place, settings=settings, num_articles=reading["targets"]),
+            parts,
+            tally_of=place.tally_of,
+            verb="building",
+        )
+        tally = Counter(reading["tally"]) + sum_tallies(map(place.tally_of, parts))
+        report = {**report_of(tally), "parts": len(parts), "plan": plan}
+        place.finish(report)
+    return report
 
 
 def read_articles(paths: Iterable[Path], *, kind: str, bad: BadRecords) -> Iterator[Article]:
-    """Yield the articles of corpora: the summary of a cluster is the lead, its documents the body."""
+    """Yield the articles of corpora."""
     max_words = DataConfig().max_paragraph_words
     for path in paths:
         for cluster in read_corpus(path, kind, bad=bad):
@@ -36,7 +156,7 @@ def read_articles(paths: Iterable[Path], *, kind: str, bad: BadRecords) -> Itera
 
 
 def write_articles(articles: Iterable[Article], path: Path) -> None:
-    """Write articles as an Arrow file that an `ArticleStore` opens."""
+    """Write articles as an Arrow file for an `ArticleStore`."""
     import pyarrow as pa
 
     text = pa.string()
@@ -45,8 +165,8 @@ def write_articles(articles: Iterable[Article], path: Path) -> None:
     write_rows(rows, schema, path)
 
 
-class ArticleStore(Sequence[Article]):
-    """Articles by row, read from disk when asked for."""
+class ArticleStore:
+    """Articles by row, read from disk one by one."""
 
     def __init__(self, path: Path) -> None:
         self._rows = RowStore(path)
@@ -54,8 +174,108 @@ class ArticleStore(Sequence[Article]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    def __getitem__(self, row: Any) -> Any:
-        if isinstance(row, slice):
-            return [self[number] for number in range(*row.indices(len(self)))]
-        record = self._rows[row]
-        return Article(record["id"], record["title"], record["lead"], tuple(record["paragraphs"]))
+    def __getitem__(self, row: int) -> Article:
+        return _article(self._rows[row])
+
+    def __iter__(self) -> Iterator[Article]:
+        return map(_article, self._rows)
+
+
+def _article(row: dict[str, Any]) -> Article:
+    return Article(row["id"], row["title"], row["lead"], tuple(row["paragraphs"]))
+
+
+def _gather(
+    place: ArticlePlace,
+    articles: Sequence[Path],
+    collection: Sequence[Path],
+    kind: str,
+    bad: BadRecords,
+) -> None:
+    """Write all articles to one file, each id once; those that get a cluster come first."""
+    tally: Tally = Counter()
+    ids: set[str] = set()
+    num_targets = 0
+
+    def read() -> Iterator[Article]:
+        nonlocal num_targets
+        for article in read_articles(articles, kind=kind, bad=bad):
+            if article.id in ids:
+                tally.update({"articles": 1, "dropped: seen before": 1})
+                continue
+            ids.add(article.id)
+            num_targets += 1
+            yield article
+        tally.update({"articles": bad.count, "dropped: unreadable": bad.count})
+        for article in read_articles(collection, kind=kind, bad=bad):
+            if article.id not in ids:
+                ids.add(article.id)
+                yield article
+
+    counts = [count_records(path) for path in (*articles, *collection)]
+    total = None if None in counts else sum(filter(None, counts))
+    write_articles(tracked(read(), "reading", total), place.articles)
+    if not num_targets:
+        raise DataError(f"{articles[0]}: there are no articles in it")
+    write_json(place.reading, {"targets": num_targets, "tally": tally})
+
+
+def _index(place: ArticlePlace, num_targets: int) -> None:
+    """Make the articles searchable by the titles of those that get a cluster."""
+    store = ArticleStore(place.articles)
+    place.search.folder.mkdir(exist_ok=True)
+    titles = (article.title for article in islice(store, num_targets))
+    save_array(hash_words(titles), place.search.words)
+    texts = (" ".join((article.title, *article.paragraphs)) for article in store)
+    count_words(tracked(texts, "indexing", len(store)), 0, place.search)
+    merge_counts(1, place.search, lambda part: np.arange(len(store), dtype=np.uint64))
+
+
+def build_part(
+    part: int, *, place: ArticlePlace, settings: BuildSettings, num_articles: int
+) -> None:
+    """Write the clusters of one part, then its tally: a part with a tally is finished."""
+    rows = _order(num_articles, settings.seed)[part * PART_ARTICLES :][:PART_ARTICLES]
+    tally: Tally = Counter()
+    write_clusters(_open_builder(place, settings).clusters(rows, tally), place.clusters_of(part))
+    write_json(place.tally_of(part), tally)
+
+
+class _Builder:
+    """Makes clusters from rows of the store."""
+
+    def __init__(self, place: ArticlePlace, settings: BuildSettings) -> None:
+        self._articles = ArticleStore(place.articles)
+        self._search = TitleSearch(place.search)
+        self._num_wanted = settings.search
+        self._maker = ClusterMaker(settings)
+
+    def clusters(self, rows: Iterable[int], tally: Tally) -> Iterator[Cluster]:
+        for row in rows:
+            article = self._articles[row]
+            if cluster := self._maker.make(article, partial(self._documents_of, article), tally):
+                yield cluster
+
+    def _documents_of(self, article: Article) -> list[Document]:
+        """Return the bodies of an article and of the best others for its title."""
+        # An article that is in two files may have two ids; its title gives it away.
+        found = {article.title.casefold(): article}
+        if self._num_wanted:
+            for row in self._search.find(article.title, self._num_wanted + _MORE_HITS):
+                hit = self._articles[row]
+                found.setdefault(hit.title.casefold(), hit)
+        sources = list(found.values())[: 1 + self._num_wanted]
+        return [Document.from_paragraphs(source.paragraphs, source.title) for source in sources]
+
+
+@lru_cache(maxsize=1)
+def _open_builder(place: ArticlePlace, settings: BuildSettings) -> _Builder:
+    """Open the files of a build once per process."""
+    return _Builder(place, settings)
+
+
+@lru_cache(maxsize=1)
+def _order(num_articles: int, seed: int) -> tuple[int, ...]:
+    rows = list(range(num_articles))
+    random.Random(seed).shuffle(rows)
+    return tuple(rows)

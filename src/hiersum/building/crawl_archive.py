@@ -17,7 +17,7 @@ from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
-from hiersum.building.pages.addresses import key_of
+from hiersum.building.keys import key_of
 from hiersum.data.files import alone_in
 from hiersum.errors import InputError
 

@@ -1,14 +1,17 @@
-"""Work on things that may be poisonous, in a process of its own with limits on time and memory.
+"""Run a parser on untrusted input in a child process with limits on time and memory.
 
-A parser that hangs or eats memory cannot be stopped from within: the child is ended, and another takes
-its place. Requests and answers are frames of JSON and bytes on pipes (`guarded.py` is the other end).
+A parser that hangs or eats memory cannot be stopped from within: its process is killed and replaced.
+Requests and answers are frames of JSON and bytes on pipes. `main` is the child.
 """
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
+import resource
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -16,8 +19,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from time import monotonic
-from types import TracebackType
-from typing import Any
+from typing import IO, Any
 
 TOO_LONG = "took too long"
 TOO_MUCH_MEMORY = "took too much memory"
@@ -32,18 +34,18 @@ class Limits:
 
     seconds: float = 10.0
     megabytes: int = 1_500
-    """Memory of the process that reads pages, all of it: the interpreter takes some 300."""
+    """Memory of the whole child process; the interpreter alone takes some 300."""
     page_bytes: int = 5_000_000
 
 
 class Guard:
-    """A child process that does one kind of work under limits."""
+    """A child process that calls one function under limits."""
 
     def __init__(self, work: str, limits: Limits) -> None:
         """Prepare a guard.
 
         Args:
-            work: `module:function`; it takes facts and bytes, and returns what JSON can hold.
+            work: `module:function`; it takes facts and bytes, and returns a JSON object.
             limits: what a call may cost.
         """
         self._work = work
@@ -53,16 +55,11 @@ class Guard:
     def __enter__(self) -> Guard:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def __call__(self, facts: Mapping[str, Any], data: bytes = b"") -> dict[str, Any]:
-        """Return what the work returns, or `{"dropped": reason}` if it went beyond a limit."""
+        """Return the function's result, or `{"dropped": reason}` if it exceeded a limit."""
         if self._child is None:
             self._start()
         head = json.dumps(facts).encode()
@@ -81,11 +78,11 @@ class Guard:
             return {"dropped": TOO_LONG}
         result: dict[str, Any] = json.loads(answer)
         if result.get("dropped") == TOO_MUCH_MEMORY:
-            self._end()  # what it holds may never be given back
+            self._end()  # it may never give its memory back
         return result
 
     def _start(self) -> None:
-        command = [sys.executable, "-m", "hiersum.building.guarded", self._work]
+        command = [sys.executable, "-m", __name__, self._work]
         self._child = subprocess.Popen(
             [*command, str(self._limits.megabytes), str(self._limits.seconds)],
             stdin=subprocess.PIPE,
@@ -93,7 +90,7 @@ class Guard:
             stderr=subprocess.DEVNULL,
             env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         )
-        # Its first answer says that it is ready: loading is no page's fault.
+        # The child's first answer says that it is ready, so that no page pays for its start.
         try:
             is_ready = self._receive(_START_SECONDS) is not None
         except EOFError:
@@ -103,7 +100,7 @@ class Guard:
             raise RuntimeError(f"the process for {self._work} does not start")
 
     def _receive(self, seconds: float) -> bytes | None:
-        """Return an answer, None if it is not there in time."""
+        """Return an answer, None if it does not arrive in time."""
         deadline = monotonic() + seconds
         head = self._read(_HEAD.size, deadline)
         if head is None:
@@ -134,6 +131,47 @@ class Guard:
         self._child.wait()
         for pipe in (self._child.stdin, self._child.stdout):
             assert pipe is not None
-            with suppress(BrokenPipeError):  # what was written is of no use any more
+            with suppress(BrokenPipeError):  # data the child never read
                 pipe.close()
         self._child = None
+
+
+def main() -> None:
+    """Serve `module:function` until the parent closes the pipe.
+
+    The parent kills a child that takes too long. An alarm does so a little later, in case the parent
+    itself was killed.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
+    module, _, name = sys.argv[1].partition(":")
+    limit, seconds = int(sys.argv[2]) * 1_000_000, float(sys.argv[3])
+    requests, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever a library prints does not become an answer
+    work = getattr(importlib.import_module(module), name)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    _answer(answers, {})
+    while head := requests.read(_HEAD.size):
+        num_facts, num_bytes = _HEAD.unpack(head)
+        facts = json.loads(requests.read(num_facts))
+        data = requests.read(num_bytes)
+        signal.setitimer(signal.ITIMER_REAL, 2 * seconds + 1)  # by default it ends the process
+        try:
+            result: Any = work(facts, data)
+        except MemoryError:
+            result = {"dropped": TOO_MUCH_MEMORY}
+        except RecursionError:
+            result = {"dropped": "nested too deeply"}
+        except Exception as error:  # arbitrary bytes can make a parser raise anything
+            result = {"dropped": f"could not be read ({type(error).__name__})"}
+        _answer(answers, result)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _answer(answers: IO[bytes], result: Any) -> None:
+    data = json.dumps(result).encode()
+    answers.write(_HEAD.pack(len(data), 0) + data)
+    answers.flush()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,7 +1,7 @@
-"""The folder in which a build is at work: its plan, its finished parts, and how a run goes on.
+"""The folder of a build: its plan, its finished parts, and rows on disk that workers share.
 
-A part's file is written before its tally, and each takes its name only when it is whole, so a run that
-was killed continues with the parts that have no tally yet, and gives what it would have given.
+A part's data is written before its tally, and every file takes its name only once it is whole. A killed
+run therefore resumes with the parts that have no tally, and ends with the files it would have written.
 """
 
 from __future__ import annotations
@@ -9,29 +9,40 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hiersum.data.corpora import BUILDING
-from hiersum.data.files import open_binary, write_atomically
+from hiersum.data.files import alone_in, open_binary, write_atomically
 from hiersum.data.records import parse_json
 from hiersum.errors import InputError
 from hiersum.parallel import Engine
 from hiersum.progress import tracked
 
 Item = TypeVar("Item")
+Tally = Counter[str]
+"""Counts of one part of the work; those of all parts add up."""
+_BATCH_ROWS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """Where the files of a build lie."""
+    """Where the files of a build are, and how a build begins, resumes and ends."""
 
     out: Path
 
     @property
     def folder(self) -> Path:
+        """Exists while the build is unfinished."""
         return self.out / BUILDING
 
     @property
@@ -39,26 +50,62 @@ class Workplace:
         return self.out / "report.json"
 
     @property
-    def plan(self) -> Path:
-        return self.folder / "plan.json"
-
-    @property
     def reading(self) -> Path:
+        """What was counted while articles were read; written when all of them are."""
         return self.folder / "reading.json"
 
-    @property
-    def articles(self) -> Path:
-        return self.folder / "articles.arrow"
+    def finished_report(self, plan: Mapping[str, Any]) -> dict[str, Any] | None:
+        """Return the report of a finished build, None if there is none."""
+        if not self.report.exists():
+            return None
+        report: dict[str, Any] = read_json(self.report)
+        self._check_plan(report.get("plan"), plan)
+        shutil.rmtree(self.folder, ignore_errors=True)  # left by a run killed at its very end
+        return report
 
-    @property
-    def index(self) -> Path:
-        return self.folder / "index"
+    @contextmanager
+    def at_work(self, plan: Mapping[str, Any]) -> Iterator[None]:
+        """Lock the folder and check that an earlier run in it had the same plan.
 
-    def clusters_of(self, part: int) -> Path:
-        return self.out / f"part-{part:05}.parquet"
+        Raises:
+            InputError: the folder is used by another process, holds something else, or is full.
+        """
+        if self.out.is_dir() and not self.folder.exists() and any(self.out.iterdir()):
+            raise InputError(f"{self.out}: is not empty; give a new folder for the clusters")
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{self.out}: cannot be made a folder ({error.strerror})") from error
+        with alone_in(self.out):
+            plan_path = self.folder / "plan.json"
+            if plan_path.exists():
+                self._check_plan(read_json(plan_path), plan)
+                for path in self.out.rglob(".*.partial"):
+                    path.unlink()
+            else:
+                write_json(plan_path, plan)
+            try:
+                yield
+            except OSError as error:  # libraries that write arrays raise the system's own errors
+                raise InputError(
+                    f"{self.folder}: cannot be written ({error.strerror or error}); what is finished "
+                    "stays: run the same command again to go on"
+                ) from error
 
-    def tally_of(self, part: int) -> Path:
-        return self.folder / f"part-{part:05}.json"
+    def finish(self, report: Mapping[str, Any]) -> None:
+        """Write the report, which marks the build as finished, and clean up."""
+        write_json(self.report, report)
+        shutil.rmtree(self.folder)
+
+    def _check_plan(self, found: Any, wanted: Mapping[str, Any]) -> None:
+        if found == wanted:
+            return
+        found = found if isinstance(found, dict) else {}
+        differing = [name for name, value in wanted.items() if found.get(name) != value]
+        raise InputError(
+            f"{self.out}: holds clusters built from another plan ({', '.join(differing)} differ); "
+            "give another folder, or remove this one"
+        )
 
 
 def run_stage(
@@ -72,8 +119,7 @@ def run_stage(
     """Do the work of all items that have no tally yet.
 
     Raises:
-        InputError: something cannot be written; what is finished stays. Or a worker wrote where this
-            machine cannot see it.
+        InputError: something cannot be written, or a worker wrote where this machine cannot see it.
     """
     missing = [item for item in items if not tally_of(item).exists()]
     try:
@@ -93,49 +139,8 @@ def run_stage(
             )
 
 
-def finished_report(place: Workplace, plan: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the report of a build that is finished, None if it is not."""
-    if not place.report.exists():
-        return None
-    report: dict[str, Any] = read_json(place.report)
-    _check_plan(place.out, report.get("plan"), plan)
-    shutil.rmtree(place.folder, ignore_errors=True)  # a run killed at its very end leaves it
-    return report
-
-
-def make_folder(place: Workplace) -> None:
-    """Make the folder, and refuse one that holds something else."""
-    if place.out.is_dir() and not place.folder.exists() and any(place.out.iterdir()):
-        raise InputError(f"{place.out}: is not empty; give a new folder for the clusters")
-    try:
-        place.folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{place.out}: cannot be made a folder ({error.strerror})") from error
-
-
-def claim(place: Workplace, plan: dict[str, Any]) -> None:
-    """Write the plan, or find that an earlier run had the same, and clear what it left half written."""
-    if not place.plan.exists():
-        write_json(place.plan, plan)
-        return
-    _check_plan(place.out, read_json(place.plan), plan)
-    for path in place.out.rglob(".*.partial"):
-        path.unlink()
-
-
-def _check_plan(out: Path, found: Any, wanted: dict[str, Any]) -> None:
-    if found == wanted:
-        return
-    found = found if isinstance(found, dict) else {}
-    differing = [name for name, value in wanted.items() if found.get(name) != value]
-    raise InputError(
-        f"{out}: holds clusters built from another plan ({', '.join(differing)} differ); "
-        "give another folder, or remove this one"
-    )
-
-
 def fingerprint(path: Path) -> str:
-    """Say by its content which file this is."""
+    """Return a checksum of a file's content."""
     with open_binary(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
 
@@ -150,6 +155,77 @@ def read_json(path: Path) -> Any:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a value so that the file is there whole or not at all."""
+    """Write a value as JSON; the file is there whole or not at all."""
     with write_atomically(path) as file:
         file.write(json.dumps(value, indent=2).encode() + b"\n")
+
+
+def sum_tallies(paths: Iterable[Path]) -> Tally:
+    """Add up the tallies of parts."""
+    total: Tally = Counter()
+    for path in paths:
+        total.update(read_json(path))
+    return total
+
+
+def save_array(array: NDArray[Any], path: Path) -> None:
+    """Write an array; the file is there whole or not at all."""
+    with write_atomically(path) as file:
+        np.save(file, array)
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Yield a folder that takes its name when the block ends without an error."""
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    yield partial
+    partial.rename(folder)
+
+
+def write_rows(
+    rows: Iterable[Mapping[str, Any]], schema: Any, path: Path, *, is_packed: bool = False
+) -> None:
+    """Write rows as an Arrow file for a `RowStore`.
+
+    Packed by zstd, it takes a quarter of the space and a little longer to read.
+    """
+    import pyarrow as pa
+
+    options = pa.ipc.IpcWriteOptions(compression="zstd" if is_packed else None)
+    remaining = iter(rows)
+    with (
+        write_atomically(path) as file,
+        pa.ipc.new_file(file, schema, options=options) as writer,
+    ):
+        while batch := list(islice(remaining, _BATCH_ROWS)):
+            columns = [pa.array([row[field.name] for row in batch], field.type) for field in schema]
+            writer.write_batch(pa.record_batch(columns, schema=schema))
+
+
+class RowStore:
+    """The rows of an Arrow file, read from disk one by one."""
+
+    def __init__(self, path: Path) -> None:
+        import pyarrow as pa
+
+        self._reader = pa.ipc.open_file(pa.memory_map(str(path)))
+        self._batch = lru_cache(maxsize=2)(self._reader.get_batch)
+        num_batches = self._reader.num_record_batches
+        last = self._reader.get_batch(num_batches - 1).num_rows if num_batches else 0
+        self._length: int = max(num_batches - 1, 0) * _BATCH_ROWS + last
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, row: int) -> dict[str, Any]:
+        if not 0 <= row < len(self):
+            raise IndexError(row)
+        batch = self._batch(row // _BATCH_ROWS)
+        record: dict[str, Any] = batch.slice(row % _BATCH_ROWS, 1).to_pylist()[0]
+        return record
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        for number in range(self._reader.num_record_batches):
+            yield from self._reader.get_batch(number).to_pylist()

@@ -1,1 +1,1 @@
-"""Other people's weights become model folders of ours."""
+"""Convert other people's weights to model folders."""

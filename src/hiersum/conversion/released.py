@@ -1,9 +1,8 @@
-"""Checkpoints of the paper's released code (`model_step_N.pt`) become model folders.
+"""Convert checkpoints of the paper's released code (`model_step_N.pt`) to model folders.
 
-Their file is a pickled dict: `model` (weights), `opt` (an argparse.Namespace), `optim`. It comes
-from outside, so it is opened with `weights_only=True` and nothing but that namespace allowed.
-Everything that weights can tell (layers, their kinds, sizes, sharing) is read off the weights; only
-head counts need `opt`.
+A checkpoint is a pickled dict: `model` (weights), `opt` (an argparse.Namespace), `optim`. It is
+untrusted, so it is opened with `weights_only=True` and only that namespace allowed. The number, kind and
+size of layers and shared weights are inferred from the weights; only head counts come from `opt`.
 """
 
 from __future__ import annotations
@@ -65,10 +64,10 @@ OUR_DECODER_LAYER = {
 
 
 def convert_released(path: Path, spm_path: Path | None, out_dir: Path) -> Path:
-    """Turn a released checkpoint, and its SentencePiece model if there is one, into a model folder.
+    """Convert a released checkpoint, and its SentencePiece model if given, to a model folder.
 
     Raises:
-        CheckpointError: the file is not such a checkpoint; the message says what does not fit.
+        CheckpointError: the file is not such a checkpoint; the message says why.
     """
     network = load_released(path, special_ids=read_special_ids(spm_path))
     if spm_path is not None:
@@ -105,7 +104,7 @@ def load_released(path: Path, *, special_ids: Mapping[str, int] | None = None) -
 
 
 def read_special_ids(spm_path: Path | None) -> dict[str, int]:
-    """Return the ids of their pad, begin and end pieces; without a tokenizer, the published."""
+    """Return the ids of the pad, begin and end pieces; the published ones without a tokenizer."""
     if spm_path is None:
         return {"pad_id": 6, "begin_id": 4, "end_id": 5}
     try:
@@ -202,7 +201,7 @@ def _config(
 def _count_layers(
     path: Path, weights: Mapping[str, Tensor], pattern: re.Pattern[str]
 ) -> tuple[str, int]:
-    """Return how a stack's layers are called, and how many there are."""
+    """Return the name and the number of a stack's layers."""
     matches = [match for name in weights if (match := pattern.match(name))]
     stack = pattern.pattern.partition("\\")[0]
     if not matches:
@@ -221,7 +220,7 @@ def _option(path: Path, options: Mapping[str, Any], name: str) -> int:
 
 
 def _names(config: ModelConfig, weights: Mapping[str, Tensor]) -> Iterator[tuple[str, str]]:
-    """Yield our name and theirs of every weight that the config needs."""
+    """Yield our name and the released name of every weight that the config needs."""
     yield "source_words.weight", "encoder.embeddings.weight"
     if not config.shared_embeddings:
         yield "own_target_words.weight", "decoder.embeddings.weight"
@@ -245,6 +244,6 @@ def _names(config: ModelConfig, weights: Mapping[str, Tensor]) -> Iterator[tuple
 
 
 def _shared_names(config: ModelConfig) -> set[str]:
-    """Return their names for weights that ours has once."""
+    """Return the released names of weights that our network stores only once."""
     names = {"decoder.embeddings.weight"} if config.shared_embeddings else set()
     return names | ({"generator.0.weight"} if config.tied_output else set())

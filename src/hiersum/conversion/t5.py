@@ -1,8 +1,8 @@
-"""A pretrained T5 or Flan-T5 becomes a hierarchical network that starts out as that T5.
+"""Convert a pretrained T5 or Flan-T5 to a hierarchical network that starts out as that T5.
 
-Its encoder reads each paragraph by itself; new global layers, silent at first, stand before the
-final norm of the encoder; its decoder attends to all paragraphs together. Optionally the vocabulary
-shrinks to what a corpus uses, and the decoder to some of its layers.
+The encoder reads each paragraph by itself. New global layers, which change nothing at first, come before
+its final norm. The decoder attends to all paragraphs together. Optionally, the vocabulary is reduced to
+the pieces that a corpus uses, and the decoder to some of its layers.
 """
 
 from __future__ import annotations
@@ -10,22 +10,25 @@ from __future__ import annotations
 import json
 import re
 import tempfile
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+import sentencepiece
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
+from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 from torch import Tensor
 
 from hiersum.config import ModelConfig
-from hiersum.conversion.vocabulary import prune_tokenizer
 from hiersum.errors import CheckpointError, ConfigError
 from hiersum.model.checkpoint import fetch, save_pretrained
 from hiersum.model.layers import NORM_EPSILON
 from hiersum.model.network import EncoderDecoder, build_network
 
+WORD_START = "▁"
 TOKENIZER = "spiece.model"
 FILES = ["config.json", "*.safetensors", TOKENIZER]
 ATTENTION = {"query": "q", "key": "k", "value": "v", "output": "o"}
@@ -49,10 +52,10 @@ def convert_t5(
     Args:
         dir_or_hub_name: a folder as `transformers` writes it, or `owner/name` on the hub.
         out_dir: where the model folder goes.
-        global_layers: new layers across paragraphs.
-        prune_to: texts; only pieces that they use stay in the vocabulary.
-        min_count: how often they must use a piece.
-        decoder_layers: how many decoder layers stay, evenly spread, first and last included.
+        global_layers: the number of new layers across paragraphs.
+        prune_to: texts; only the pieces that they use are kept.
+        min_count: how often the texts must use a piece.
+        decoder_layers: how many decoder layers are kept, evenly spread, first and last included.
 
     Raises:
         CheckpointError: the model is not such a T5, or a file of it is missing or damaged.
@@ -90,7 +93,7 @@ def _config(
         raise CheckpointError(f"{folder}: layer_norm_epsilon must be {NORM_EPSILON} as in all T5s")
     layers: list[Literal["local", "global"]] = ["local"] * int(_size(folder, record, "num_layers"))
     layers += ["global"] * num_global
-    # Since transformers 5 the two are told apart; before, a tied output was a scaled one.
+    # transformers 5 has a setting of its own for this; before, a tied output implied scaling.
     is_scaled = record.get("scale_decoder_outputs", record.get("tie_word_embeddings", True))
     width = _size(folder, record, "d_model")
     num_heads = _size(folder, record, "num_heads")
@@ -183,6 +186,42 @@ def _feed_forward(config: ModelConfig, ours: str, theirs: str) -> Iterator[tuple
     yield f"{ours}.feed_forward.outer.weight", f"{theirs}.DenseReluDense.wo.weight"
 
 
+def prune_tokenizer(
+    path: Path, texts: Iterable[str], out_path: Path, *, min_count: int = 1
+) -> list[int]:
+    """Write a SentencePiece model with only the pieces that texts use; return the old id of each.
+
+    Special pieces and single characters are kept too, so that everything can still be spelled. A
+    unigram model splits the given texts as before, because their best split is still available. With
+    a `min_count` above 1, rare pieces are spelled by smaller ones.
+
+    Raises:
+        CheckpointError: the file is not a SentencePiece model.
+    """
+    try:
+        tokenizer = sentencepiece.SentencePieceProcessor(model_file=str(path))
+    except (OSError, RuntimeError) as error:
+        raise CheckpointError(f"{path}: not a SentencePiece model ({error})") from error
+    counts: Counter[int] = Counter()
+    for text in texts:
+        counts.update(tokenizer.encode(text))
+    proto = ModelProto.FromString(path.read_bytes())
+    normal = ModelProto.SentencePiece.NORMAL
+    kept = [
+        index
+        for index, piece in enumerate(proto.pieces)
+        if counts[index] >= min_count
+        or piece.type != normal
+        or len(piece.piece.removeprefix(WORD_START)) <= 1
+    ]
+    pieces = [proto.pieces[index] for index in kept]
+    del proto.pieces[:]
+    proto.pieces.extend(pieces)
+    proto.trainer_spec.vocab_size = len(kept)
+    out_path.write_bytes(proto.SerializeToString())
+    return kept
+
+
 def _keep_pieces(weights: dict[str, Tensor], kept_ids: list[int]) -> None:
     for name in ("shared.weight", "lm_head.weight"):
         if name in weights:
@@ -215,7 +254,7 @@ def _size(folder: Path, record: Mapping[str, Any], name: str) -> int:
 
 
 def _read_weights(folder: Path) -> dict[str, Tensor]:
-    """Return all weights, from safetensors files or else from pickles of weights only."""
+    """Return all weights, from safetensors files or else from pickles (weights only)."""
     weights: dict[str, Tensor] = {}
     paths = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("pytorch_model*.bin"))
     if not paths:

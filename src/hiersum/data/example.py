@@ -21,8 +21,7 @@ from hiersum.config import Config, ModelConfig
 from hiersum.data.planning import PlannedSentence, plan_summary
 from hiersum.errors import InputError
 from hiersum.graphs.discourse import discourse_graph
-from hiersum.graphs.similarity import similarity_graph
-from hiersum.graphs.title import add_title
+from hiersum.graphs.similarity import add_title, similarity_graph
 from hiersum.ranking.aboutness import weigh_documents
 from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.text.paragraphs import read_paragraphs

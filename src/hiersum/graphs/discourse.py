@@ -1,9 +1,9 @@
-"""The discourse graph: shared names, and markers that join neighbours (appendix A.2).
+"""The discourse graph: shared names, and discourse markers between neighbours (appendix A.2).
 
     D_ii' = 0.2 * e_ii' + m_ii'
 
-e counts the names (of nine types, exact match) that two paragraphs share. m is 1 where two paragraphs
-stand next to each other in one source and the later one's first sentence has one of 36 markers.
+e is the number of names (of nine types, exact match) that two paragraphs share. m is 1 if two paragraphs
+are neighbours in a source and the first sentence of the later one has one of 36 markers.
 """
 
 from __future__ import annotations
@@ -28,43 +28,12 @@ ENTITY_TYPES = frozenset(
     ["PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "EVENT", "WORK_OF_ART", "LAW"]
 )
 MARKERS = (
-    "again",
-    "also",
-    "another",
-    "comparatively",
-    "furthermore",
-    "at the same time",
-    "however",
-    "immediately",
-    "indeed",
-    "instead",
-    "to be sure",
-    "likewise",
-    "meanwhile",
-    "moreover",
-    "nevertheless",
-    "nonetheless",
-    "notably",
-    "otherwise",
-    "regardless",
-    "similarly",
-    "unlike",
-    "in addition",
-    "even",
-    "in turn",
-    "in exchange",
-    "in this case",
-    "in any event",
-    "finally",
-    "later",
-    "as well",
-    "especially",
-    "as a result",
-    "example",
-    "in fact",
-    "then",
-    "the day before",
-)
+    "again", "also", "another", "comparatively", "furthermore", "at the same time", "however",
+    "immediately", "indeed", "instead", "to be sure", "likewise", "meanwhile", "moreover",
+    "nevertheless", "nonetheless", "notably", "otherwise", "regardless", "similarly", "unlike",
+    "in addition", "even", "in turn", "in exchange", "in this case", "in any event", "finally",
+    "later", "as well", "especially", "as a result", "example", "in fact", "then", "the day before",
+)  # fmt: skip
 _MARKER = re.compile(
     r"\b(?:" + "|".join(marker.replace(" ", r"\s+") for marker in MARKERS) + r")\b", re.IGNORECASE
 )
@@ -76,8 +45,8 @@ def discourse_graph(
     """Return edge weights between paragraphs, symmetric, 0 on the diagonal.
 
     Args:
-        paragraphs: in the order the matrix shall have; adjacency goes by their original places.
-        pipeline: the installed spaCy pipeline that finds names.
+        paragraphs: in the order of the rows; neighbours are told by their original places.
+        pipeline: an installed spaCy pipeline that finds names.
 
     Raises:
         MissingDependencyError: spaCy is not installed.
@@ -89,7 +58,7 @@ def discourse_graph(
 def discourse_graphs(
     clusters: Sequence[Sequence[Paragraph]], *, pipeline: str = PIPELINE
 ) -> Iterator[NDArray[np.float64]]:
-    """Yield the graph of each cluster; names of all of them are looked for in full batches."""
+    """Yield the graph of each cluster; spaCy reads all clusters in full batches."""
     texts = (paragraph.text for paragraphs in clusters for paragraph in paragraphs)
     names = find_names(texts, pipeline=pipeline)
     for paragraphs in clusters:
@@ -106,7 +75,7 @@ def find_names(texts: Iterable[str], *, pipeline: str = PIPELINE) -> Iterator[fr
 
 
 def count_shared(names: Sequence[frozenset[str]]) -> NDArray[np.float64]:
-    """Return how many names each two paragraphs have in common."""
+    """Return how many names each pair of paragraphs shares."""
     shared = np.zeros((len(names), len(names)))
     holders: dict[str, list[int]] = defaultdict(list)
     for index, found in enumerate(names):
@@ -118,9 +87,9 @@ def count_shared(names: Sequence[frozenset[str]]) -> NDArray[np.float64]:
 
 
 def joined_by_markers(paragraphs: Sequence[Paragraph]) -> NDArray[np.float64]:
-    """Return 1 where two paragraphs are neighbours in a source and a marker opens the later one.
+    """Return 1 where two paragraphs are neighbours and the later one has a marker.
 
-    A paragraph that stood in several places is a neighbour in each of them.
+    A paragraph that was in several places has neighbours in each of them.
     """
     index_of = {place: i for i, paragraph in enumerate(paragraphs) for place in paragraph.places}
     joined = np.zeros((len(paragraphs), len(paragraphs)))
@@ -139,7 +108,7 @@ def has_marker(text: str) -> bool:
 
 @cache
 def _load(pipeline: str) -> Any:
-    """Return the pipeline with what finding names needs, and nothing else."""
+    """Return the pipeline reduced to the components that finding names needs."""
     try:
         import spacy
     except ImportError as error:
@@ -153,17 +122,8 @@ def _load(pipeline: str) -> Any:
         ) from error
     if "ner" not in whole.pipe_names:
         raise ConfigError(f"the spaCy pipeline {pipeline!r} does not find names (it has no ner)")
-    needed = {"ner", *_heard_by(whole, "ner")}
-    for name in whole.pipe_names:
-        if name not in needed:
+    for name, component in whole.pipeline:
+        # Components that `ner` listens to compute the vectors it reads.
+        if name != "ner" and "ner" not in getattr(component, "listening_components", []):
             whole.remove_pipe(name)
     return whole
-
-
-def _heard_by(pipeline: Any, component: str) -> list[str]:
-    """Return the components whose vectors another one reads."""
-    return [
-        name
-        for name, pipe in pipeline.pipeline
-        if component in getattr(pipe, "listening_components", [])
-    ]

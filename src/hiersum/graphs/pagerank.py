@@ -1,4 +1,4 @@
-"""Which nodes of a graph matter: a random walk that now and then starts anew."""
+"""PageRank: how often a random walk with restarts visits each node."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def pagerank(
     damping: float,
     prior: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """Return the share of time a walk spends at each node; the shares sum to 1.
+    """Return the share of time that a walk spends at each node; shares sum to 1.
 
-    From a node the walk follows an edge, chosen by weight, with probability `damping`; else, and from
-    a node without edges, it jumps to a node drawn from `prior` (uniform if None or all zero).
+    With probability `damping` the walk follows an edge, chosen by weight. Otherwise, and at a node
+    without edges, it jumps to a node drawn from `prior` (uniform if None or all zero).
     """
     num_nodes = len(graph)
     if num_nodes == 0:

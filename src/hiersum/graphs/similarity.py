@@ -16,8 +16,8 @@ def similarity_graph(
     """Return edge weights between paragraphs, in [0, 1], symmetric, 1 on the diagonal.
 
     Args:
-        texts: all paragraphs of a cluster; words are weighed by how many of them have the word.
-        chosen: the paragraphs to relate, as indices, in the order the matrix shall have; all if None.
+        texts: all paragraphs of a cluster, from which words get their idf.
+        chosen: indices of the paragraphs to relate, in the order of the rows; all if None.
         min_similarity: edges below this weight are removed.
     """
     vectors = TfidfSpace(texts).vectors
@@ -25,5 +25,12 @@ def similarity_graph(
         vectors = vectors[list(chosen)]
     graph = cosines(vectors, vectors)
     graph[graph < min_similarity] = 0
-    np.fill_diagonal(graph, 1)  # also of a paragraph that has only words of every paragraph
+    np.fill_diagonal(graph, 1)  # also if all words of a paragraph are in every paragraph
     return graph
+
+
+def add_title(graph: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the graph with the title as node 0, linked to itself alone."""
+    with_title = np.pad(graph, ((1, 0), (1, 0)))
+    with_title[0, 0] = 1
+    return with_title

@@ -1,8 +1,7 @@
-"""Addresses of pages: when two are the same, as numbers that fit in a sorted array.
+"""URLs and titles as 64-bit keys that are looked up in sorted arrays.
 
-`http` and `https`, `www.` and none, a trailing slash and none, a fragment, a tracker's parameters: such
-differences name the same page. A key is 64 bits of a hash, so that tens of millions are looked up in a
-file of eight bytes each.
+URLs that differ only in `http` or `https`, `www.`, a trailing slash, a fragment or tracking parameters
+name the same page and have the same key. Tens of millions of keys fit in a file of eight bytes each.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _WIKIPEDIA = re.compile(r"(?:^|\.)(?:wikipedia|wikimedia|wiktionary|wikidata)\.o
 
 
 def normalize_url(url: str) -> str:
-    """Return one form for all addresses of the same page, empty for what is no web address."""
+    """Return one form for all URLs of the same page, empty for what is no web address."""
     try:
         parts = urlsplit(url.strip())
         port, host = parts.port, (parts.hostname or "").rstrip(".")
@@ -46,38 +45,41 @@ def normalize_url(url: str) -> str:
 
 
 def key_of(url: str) -> int:
-    """Return the number of a page's address; 0 for what is no web address."""
+    """Return the key of a URL, 0 for what is no web address."""
     normal = normalize_url(url)
     return hash_text(normal) if normal else 0
 
 
 def hash_text(text: str) -> int:
-    """Return 64 bits that stand for a text, the same on every machine."""
+    """Return a 64-bit hash of a text, the same on every machine."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 
 
+def title_hash(title: str) -> int:
+    """Return the hash of a title; case and spacing do not matter."""
+    return hash_text(" ".join(title.replace("_", " ").casefold().split()))
+
+
 def keys_of(urls: Iterable[str]) -> Keys:
-    """Return the numbers of addresses."""
+    """Return the keys of URLs."""
     return np.fromiter(map(key_of, urls), np.uint64)
-
-
-def host_of(url: str) -> str:
-    """Return the host of an address, empty if it has none."""
-    try:
-        return (urlsplit(url.strip()).hostname or "").lower()
-    except ValueError:
-        return ""
 
 
 def is_wikipedia(url: str) -> bool:
     """Is this a page of Wikipedia itself? Its articles are targets, not sources."""
-    return _WIKIPEDIA.search(host_of(url)) is not None
+    host = normalize_url(url).partition("/")[0].partition(":")[0].partition("?")[0]
+    return _WIKIPEDIA.search(host) is not None
 
 
 def contains(sorted_keys: Keys, keys: Keys) -> NDArray[np.bool_]:
-    """Say of each key whether it stands in a sorted array."""
+    """Tell for each key whether a sorted array contains it."""
     if not len(sorted_keys):
         return np.zeros(len(keys), dtype=bool)
     places = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
     return np.asarray(sorted_keys[places] == keys)
+
+
+def union(arrays: Iterable[Keys]) -> Keys:
+    """Return all keys of some arrays, sorted, without repeats."""
+    return np.unique(np.concatenate([*arrays, np.empty(0, np.uint64)]))

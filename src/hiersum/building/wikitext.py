@@ -1,8 +1,8 @@
-"""What a cluster needs of an article's wikitext: the lead as clean text, and the addresses it cites.
+"""The lead of an article as clean text, and the URLs that the article cites.
 
-Only the lead is parsed (mwparserfromhell); citations are found by pattern in the whole text, for most
-of an article is neither. Templates are dropped but for those that write running text: a conversion, a
-foreign word, a date. What brackets held only dropped templates goes with them.
+Only the lead is parsed (mwparserfromhell); citations are found by pattern in the whole text, which is
+much faster. Templates are dropped, except those that write running text: conversions, foreign words, dates.
+Brackets that held nothing but dropped templates are dropped too.
 """
 
 from __future__ import annotations
@@ -63,16 +63,16 @@ _MONTHS = (
 
 @dataclass(frozen=True, slots=True)
 class WikiArticle:
-    """What a cluster needs of an article, or why it gives none."""
+    """The lead and the cited URLs of an article, or why it is skipped."""
 
     lead: str = ""
     urls: tuple[str, ...] = ()
     skipped: str = ""
-    """The reason, empty for an article that is used."""
+    """The reason; empty for an article that is used."""
 
 
 def read_article(title: str, text: str) -> WikiArticle:
-    """Return the lead and the cited addresses of an article."""
+    """Return the lead and the cited URLs of an article."""
     if _REDIRECT.match(text):
         return WikiArticle(skipped="redirect")
     if _LIST_TITLE.match(title):
@@ -87,9 +87,9 @@ def read_article(title: str, text: str) -> WikiArticle:
 
 
 def cited_urls(text: str) -> list[str]:
-    """Return the addresses in references and citation templates, each once, in order.
+    """Return the URLs in references and citation templates, each once, in order.
 
-    An archived copy counts as what it is a copy of.
+    An archived copy counts as its original.
     """
     found: dict[str, None] = {}
     for reference in _REF.findall(text):
@@ -107,7 +107,7 @@ def clean_lead(text: str) -> str:
     parse = _parser()
     text = "".join(_texts(parse(_ANY_REF.sub("", text), skip_style_tags=False).nodes))
     lines = (_tidy(line) for line in clean_text(text).split("\n"))
-    # A hat note, a table's rest, a list's item: prose does not begin like that.
+    # Hat notes, leftovers of tables and list items begin like this; prose does not.
     return "\n".join(line for line in lines if line and line[0] not in "*#:;|{}!=<")
 
 
@@ -128,7 +128,7 @@ def _citations(text: str) -> Iterator[str]:
 
 
 def _address(url: str) -> str:
-    """Return an address as it was meant: without an archive in front, or a full stop behind."""
+    """Return a URL without a web archive's prefix and without trailing punctuation."""
     if archived := _ARCHIVED.match(url):
         url = archived[1]
         if not url.lower().startswith("http"):
@@ -166,7 +166,7 @@ def _texts(nodes: Any) -> Iterator[str]:
 
 
 def _template_text(template: Any) -> str:
-    """Return what a template writes into running text, as far as we know it; most write nothing."""
+    """Return what a known template writes into running text; most write nothing."""
     name = re.sub(r"[\s_]+", "_", str(template.name).strip().lower())
     values = [
         "".join(_texts(parameter.value.nodes)).strip()
@@ -238,7 +238,7 @@ _SIGNS = {
 
 
 def _tidy(line: str) -> str:
-    """Close the gaps that dropped markup leaves."""
+    """Remove empty brackets, doubled punctuation and gaps that dropped markup leaves."""
     for pattern, text in (
         (_EMPTY_BRACKETS, ""),
         (_LEADING_MARKS, "("),

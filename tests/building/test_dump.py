@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from made_up_web import FOOTER, HEADER, dump_elements, made_up_wiki, page_element, write_dump
 
-from hiersum.building.wikipedia.dump import DumpChunk, chunks_of, read_pages
+from hiersum.building.dump import DumpChunk, chunks_of, read_pages
 from hiersum.errors import DataError
 
 ARTICLES, _ = made_up_wiki(60)

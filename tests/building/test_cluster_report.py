@@ -6,15 +6,14 @@ from collections import Counter
 
 from support import small_vocabulary
 
-from hiersum.building.report import (
+from hiersum.building.cluster_report import (
     PAPER,
-    Tally,
     count_cluster,
-    count_dropped,
     measure_sample,
     report_of,
     report_rows,
 )
+from hiersum.building.workplace import Tally
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster, Document
 
@@ -32,12 +31,10 @@ CLUSTERS = [
 
 
 def tally_of(tokenizer: Tokenizer | None) -> Tally:
-    tally: Tally = Counter(articles=4, supported=1)
+    tally: Tally = Counter({"articles": 4, "supported": 1, "dropped: target too short": 2})
     for cluster in CLUSTERS:
         tally.update(count_cluster(cluster, num_clones=2))
         tally.update(measure_sample(cluster, tokenizer))
-    for reason in ("target too short", "target too short"):
-        tally.update(count_dropped(reason))
     return tally
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hiersum.building.pages.addresses import contains, is_wikipedia, key_of, keys_of, normalize_url
+from hiersum.building.keys import contains, is_wikipedia, key_of, keys_of, normalize_url
 
 ONE_PAGE = [
     "http://example.org/a/b?x=1",

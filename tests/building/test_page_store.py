@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from made_up_web import made_up_wiki
 
-from hiersum.building.pages.extraction import read_page
+from hiersum.building.page_store import extract_page
 
 _, PAGES = made_up_wiki(3)
 GERMAN = (
@@ -18,7 +18,9 @@ GERMAN = (
 
 def read(html: str | bytes, **facts: str) -> dict[str, Any]:
     data = html.encode() if isinstance(html, str) else html
-    return read_page({"kind": "html", "url": "http://a.example/", "language": "en", **facts}, data)
+    return extract_page(
+        {"kind": "html", "url": "http://a.example/", "language": "en", **facts}, data
+    )
 
 
 def test_prose_stays_and_menus_go() -> None:

@@ -18,8 +18,7 @@ from made_up_web import (
     write_warc,
 )
 
-from hiersum.building.pages.raw import RawPage
-from hiersum.building.pages.sources import find_sources, identify, read_source
+from hiersum.building.page_files import RawPage, find_sources, identify, read_source
 from hiersum.errors import DataError
 
 _, PAGES = made_up_wiki(8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hiersum.building.wikipedia.wikitext import cited_urls, clean_lead, read_article
+from hiersum.building.wikitext import cited_urls, clean_lead, read_article
 
 ARTICLE = """{{short description|Bridge}}
 {{Infobox bridge|name=X|length={{convert|5|m}}|website=https://info.example}}

@@ -19,16 +19,13 @@ from made_up_web import (
     write_warc,
 )
 
+from hiersum.building import dump as dump_module
+from hiersum.building import wikipedia
+from hiersum.building.cluster_report import draw_report, report_rows
+from hiersum.building.clusters import TargetRules
 from hiersum.building.guard import Limits
-from hiersum.building.pages.addresses import hash_text
-from hiersum.building.targets import TargetRules
-from hiersum.building.wikipedia import build as build_module
-from hiersum.building.wikipedia import dump as dump_module
-from hiersum.building.wikipedia import joining
-from hiersum.building.wikipedia.articles import title_hash
-from hiersum.building.wikipedia.build import build_wikipedia
-from hiersum.building.wikipedia.joining import WikiSettings
-from hiersum.building.wikipedia.report import draw_report, wiki_rows
+from hiersum.building.keys import hash_text, title_hash
+from hiersum.building.wikipedia import WikiSettings, build_wikipedia
 from hiersum.data.corpora import read_corpus
 from hiersum.errors import DataError, InputError
 from hiersum.types import Cluster
@@ -47,7 +44,7 @@ def dump(tmp_path: Path) -> Path:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dump_module.chunks_of, "__defaults__", (1,))
-    monkeypatch.setattr(joining, "PART_CLUSTERS", 10)
+    monkeypatch.setattr(wikipedia, "PART_CLUSTERS", 10)
 
 
 def clusters_of(out: Path) -> dict[str, Cluster]:
@@ -292,7 +289,7 @@ def test_a_dump_without_articles_and_an_unknown_language_are_refused(tmp_path: P
 def test_the_table_stands_beside_the_paper(dump: Path, tmp_path: Path) -> None:
     pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
     report = build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings())
-    rows = {name: (ours, paper) for name, ours, paper in wiki_rows(report)}
+    rows = {name: (ours, paper) for name, ours, paper in report_rows(report)}
     assert rows["cited addresses found"] == ("100.0%", "78.9%")
     assert rows["paragraphs per cluster"][1] == "525.0"
     assert rows["words per paragraph"][1] == "70.1 tokens"
@@ -310,7 +307,7 @@ def test_a_missing_reader_is_one_sentence(
     with pytest.raises(
         Exception, match=r"building from Wikipedia needs the extra 'build'; install it"
     ):
-        build_module.build_wikipedia([dump], [], tmp_path / "out", WikiSettings())
+        build_wikipedia([dump], [], tmp_path / "out", WikiSettings())
 
 
 def test_hashes_are_the_same_on_every_machine() -> None:

@@ -1,0 +1,347 @@
+"""The articles of a Wikipedia dump: read in parallel chunks without unpacking it, then put in order.
+
+Dumps are bzip2 files of many streams (a hundred pages each) that can be read from any stream on; a plain
+.xml file can be read from anywhere. A chunk owns the pages whose `<page>` begins in it and reads beyond
+its end to finish the last one. The rest of a damaged stream is skipped.
+
+    articles/00000.arrow    the articles of one chunk: id, title, lead, urls
+    articles/00000.npz      hashes of titles, keys of URLs, hashes of title words
+    articles/00000.json     what was skipped, by kind; written last
+    order.npy               all articles, each title once: split, hash, chunk, row
+
+The hash of its title decides an article's split and its place there: neither depends on the dump, on the
+number of workers, or on the other articles.
+"""
+
+from __future__ import annotations
+
+import bz2
+import mmap
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiersum.building.guard import Guard, Limits
+from hiersum.building.keys import Keys, key_of, title_hash
+from hiersum.building.title_search import hash_words
+from hiersum.building.wikitext import read_article
+from hiersum.building.workplace import RowStore, Tally, save_array, write_json, write_rows
+from hiersum.data.files import write_atomically
+from hiersum.errors import DataError
+
+CHUNK_BYTES = 8_000_000
+"""Of the file on disk: about a minute of work; a killed run repeats at most this much."""
+MAX_PAGE_BYTES = 20_000_000
+_READ_BYTES = 1 << 18
+_STREAM = re.compile(rb"BZh[1-9]1AY&SY")  # the headers of a stream and its first block: 80 bits
+_BZIP2 = b"BZh"
+_OPEN, _CLOSE = b"<page>", b"</page>"
+_ORDER = np.dtype([("split", "u1"), ("hash", "u8"), ("chunk", "u4"), ("row", "u4")])
+
+
+@dataclass(frozen=True, slots=True)
+class DumpChunk:
+    """Some bytes of a dump file."""
+
+    number: int
+    path: Path
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class WikiPage:
+    """A page of a dump."""
+
+    id: str
+    title: str
+    namespace: int
+    text: str
+    is_redirect: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CitingArticle:
+    """An article and the URLs that it cites."""
+
+    id: str
+    title: str
+    lead: str
+    urls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArticleFolder:
+    """Where the articles of a dump are."""
+
+    folder: Path
+
+    def rows_of(self, chunk: int) -> Path:
+        return self.folder / "articles" / f"{chunk:05}.arrow"
+
+    def numbers_of(self, chunk: int) -> Path:
+        return self.folder / "articles" / f"{chunk:05}.npz"
+
+    def tally_of(self, chunk: int) -> Path:
+        return self.folder / "articles" / f"{chunk:05}.json"
+
+    @property
+    def order(self) -> Path:
+        return self.folder / "order.npy"
+
+
+def chunks_of(paths: Sequence[Path], chunk_bytes: int = CHUNK_BYTES) -> list[DumpChunk]:
+    """Cut dump files into chunks.
+
+    Raises:
+        DataError: a file is missing, empty or neither bzip2 nor XML.
+    """
+    chunks: list[DumpChunk] = []
+    for path in paths:
+        starts = _starts(path, chunk_bytes)
+        size = path.stat().st_size
+        for start, end in zip(starts, [*starts[1:], size]):
+            chunks.append(DumpChunk(len(chunks), path, start, end))
+    return chunks
+
+
+def read_pages(chunk: DumpChunk, problems: Counter[str]) -> Iterator[WikiPage]:
+    """Yield the pages that a chunk owns; problems are counted by kind."""
+    for data in _page_elements(chunk, problems):
+        try:
+            yield _parsed(data)
+        except (ElementTree.ParseError, ValueError):
+            problems["damaged page in the dump"] += 1
+
+
+def _starts(path: Path, chunk_bytes: int) -> list[int]:
+    """Return where chunks begin: in bzip2, at streams."""
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            head = data[:1024]
+            if head.startswith(_BZIP2):
+                starts: list[int] = []
+                place = 0
+                while found := _STREAM.search(data, place):
+                    starts.append(found.start())
+                    place = max(found.end(), found.start() + chunk_bytes)
+                return starts or [0]
+            if b"<mediawiki" in head or b"<page>" in head:
+                return list(range(0, len(data), 4 * chunk_bytes))
+    except FileNotFoundError as error:
+        raise DataError(f"{path}: no such file") from error
+    except (OSError, ValueError) as error:  # an empty file cannot be mapped
+        reason = getattr(error, "strerror", None) or "it is empty"
+        raise DataError(f"{path}: cannot be read ({reason})") from error
+    raise DataError(f"{path}: not a Wikipedia dump; expected pages-articles .xml.bz2 or .xml")
+
+
+def _page_elements(chunk: DumpChunk, problems: Counter[str]) -> Iterator[bytes]:
+    """Yield `<page>...</page>` of every page that begins in the chunk."""
+    buffer = b""
+    is_past_end = False
+    for piece, begins_past_end in _pieces(chunk, problems):
+        if piece is None:  # bytes are missing here, so an open page cannot be finished
+            problems["page cut off by damage"] += buffer.startswith(_OPEN)
+            buffer = b""
+            if begins_past_end:
+                return
+            continue
+        if begins_past_end and not is_past_end:
+            # From here on, only finish a page that began earlier.
+            is_past_end = True
+            begun = buffer.rfind(_OPEN)
+            if begun < 0:  # the tag itself may be split between the pieces
+                begun = _split_tag(buffer, piece)
+            if begun < 0:
+                return
+            buffer = buffer[begun:]
+        buffer += piece
+        while (end := buffer.find(_CLOSE)) >= 0:
+            start = buffer.rfind(_OPEN, 0, end)
+            if start >= 0:
+                yield buffer[start : end + len(_CLOSE)]
+            buffer = buffer[end + len(_CLOSE) :]
+            if is_past_end:
+                return
+        if len(buffer) > MAX_PAGE_BYTES:
+            problems["page in the dump too large"] += 1
+            buffer = b""
+        elif (start := buffer.find(_OPEN)) > 0:
+            buffer = buffer[start:]
+        elif start < 0:
+            buffer = buffer[-len(_OPEN) :]
+    problems["page cut off by damage"] += buffer.startswith(_OPEN)
+
+
+def _split_tag(before: bytes, after: bytes) -> int:
+    for length in range(min(len(_OPEN) - 1, len(before)), 0, -1):
+        if before.endswith(_OPEN[:length]) and after.startswith(_OPEN[length:]):
+            return len(before) - length
+    return -1
+
+
+def _pieces(chunk: DumpChunk, problems: Counter[str]) -> Iterator[tuple[bytes | None, bool]]:
+    """Yield unpacked bytes from a chunk's start on, and whether they lie beyond its end.
+
+    None stands for bytes that could not be unpacked.
+    """
+    with chunk.path.open("rb") as file:
+        is_packed = file.read(len(_BZIP2)) == _BZIP2
+        file.seek(chunk.start)
+        if not is_packed:
+            left = chunk.end - chunk.start
+            while piece := file.read(min(_READ_BYTES, left) if left > 0 else _READ_BYTES):
+                yield piece, left <= 0
+                left -= len(piece)
+            return
+        next_place: int | None = chunk.start
+        while (place := next_place) is not None:
+            file.seek(place)
+            begins_past_end = place >= chunk.end
+            unpacker = bz2.BZ2Decompressor()
+            read = 0
+            try:
+                while not unpacker.eof:
+                    packed = file.read(_READ_BYTES)
+                    if not packed:
+                        problems["dump file cut off"] += not begins_past_end
+                        yield None, begins_past_end
+                        return
+                    read += len(packed)
+                    yield unpacker.decompress(packed), begins_past_end
+                next_place = _next_stream(chunk.path, place + read - len(unpacker.unused_data))
+            except OSError:
+                problems["damaged stream in the dump"] += not begins_past_end
+                yield None, begins_past_end
+                next_place = _next_stream(chunk.path, place + 1)
+
+
+def _next_stream(path: Path, place: int) -> int | None:
+    """Return where the next stream begins, None at the end of the file."""
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        found = _STREAM.search(data, place)
+        return None if found is None else found.start()
+
+
+def _parsed(data: bytes) -> WikiPage:
+    page = ElementTree.fromstring(data)
+    title = page.findtext("title", "").strip()
+    if not title:
+        raise ValueError("a page without a title")
+    return WikiPage(
+        id=page.findtext("id", "").strip() or title,
+        title=title,
+        namespace=int(page.findtext("ns") or 0),
+        text=page.findtext("revision/text", ""),
+        is_redirect=page.find("redirect") is not None,
+    )
+
+
+def read_wikitext(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
+    """Return the lead and the URLs of an article; runs under a guard."""
+    article = read_article(facts["title"], data.decode("utf-8", "surrogatepass"))
+    if article.skipped:
+        return {"dropped": article.skipped}
+    return {"lead": article.lead, "urls": article.urls}
+
+
+def read_chunk(chunk: DumpChunk, *, place: ArticleFolder, limits: Limits) -> None:
+    """Write the articles of a chunk, then the tally of what was skipped."""
+    import pyarrow as pa
+
+    text = pa.string()
+    schema = pa.schema({"id": text, "title": text, "lead": text, "urls": pa.list_(text)})
+    tally: Tally = Counter()
+    problems: Counter[str] = Counter()
+    titles: list[str] = []
+    urls: set[int] = set()
+
+    def rows(extract: Guard) -> Iterator[dict[str, Any]]:
+        for page in read_pages(chunk, problems):
+            tally["pages of the dump"] += 1
+            found = _article(page, extract, limits)
+            if "dropped" in found:
+                problems[found["dropped"]] += 1
+                continue
+            tally["articles"] += 1
+            titles.append(page.title)
+            urls.update(map(key_of, found["urls"]))
+            yield {"id": page.id, "title": page.title, **found}
+
+    place.rows_of(chunk.number).parent.mkdir(exist_ok=True)
+    with Guard(f"{__name__}:{read_wikitext.__name__}", limits) as guard:
+        write_rows(rows(guard), schema, place.rows_of(chunk.number), is_packed=True)
+    with write_atomically(place.numbers_of(chunk.number)) as file:
+        np.savez(
+            file,
+            titles=np.array([title_hash(title) for title in titles], np.uint64),
+            urls=np.array(sorted(urls - {0}), np.uint64),
+            words=hash_words(titles),
+        )
+    tally.update({f"skipped: {kind}": count for kind, count in (+problems).items()})
+    write_json(place.tally_of(chunk.number), tally)
+
+
+def _article(page: WikiPage, extract: Guard, limits: Limits) -> dict[str, Any]:
+    if page.namespace != 0:
+        return {"dropped": "no article"}
+    if page.is_redirect:
+        return {"dropped": "redirect"}
+    data = page.text.encode("utf-8", "surrogatepass")
+    if len(data) > limits.page_bytes:
+        return {"dropped": "too large"}
+    return extract({"title": page.title}, data)
+
+
+def numbers_of(place: ArticleFolder, chunk: int, name: str) -> Keys:
+    """Return the `titles`, `urls` or `words` of a chunk."""
+    with np.load(place.numbers_of(chunk)) as file:
+        numbers: Keys = file[name]
+    return numbers
+
+
+def put_in_order(
+    place: ArticleFolder, num_chunks: int, *, valid_share: float, test_share: float
+) -> tuple[NDArray[Any], int]:
+    """Order all articles by split and hash; return them, and the number of repeated titles."""
+    parts = []
+    for chunk in range(num_chunks):
+        hashes = numbers_of(place, chunk, "titles")
+        part = np.zeros(len(hashes), _ORDER)
+        part["hash"], part["chunk"], part["row"] = hashes, chunk, np.arange(len(hashes))
+        parts.append(part)
+    articles = np.concatenate([*parts, np.zeros(0, _ORDER)])
+    _, first = np.unique(articles["hash"], return_index=True)
+    kept = articles[np.sort(first)]
+    share = kept["hash"] / 2.0**64
+    kept["split"] = np.where(
+        share < valid_share, 1, np.where(share < valid_share + test_share, 2, 0)
+    )
+    kept = np.sort(kept, order=("split", "hash"))
+    save_array(kept, place.order)
+    return kept, len(articles) - len(kept)
+
+
+class CitingArticles:
+    """The articles of a dump, in order."""
+
+    def __init__(self, place: ArticleFolder) -> None:
+        self._order = np.load(place.order, mmap_mode="r")
+        self._open = lru_cache(maxsize=256)(lambda chunk: RowStore(place.rows_of(chunk)))
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def __getitem__(self, number: int) -> CitingArticle:
+        entry = self._order[number]
+        row = self._open(int(entry["chunk"]))[int(entry["row"])]
+        return CitingArticle(row["id"], row["title"], row["lead"], tuple(row["urls"]))

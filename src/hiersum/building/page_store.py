@@ -1,0 +1,267 @@
+"""Source pages on disk: many workers extract their text, then pages are looked up by URL.
+
+    pages/00000.arrow    the pages of one source: url, key, title, digest, paragraphs
+    pages/00000.npy      their keys
+    pages/00000.json     what was dropped, by kind; written last
+    lookup/keys.npy      the keys of all pages, sorted, each once
+    lookup/places.npy    where they are: the part in the upper 32 bits, the row in the lower
+    lookup/sorted-places.npy   the same places, part by part
+
+A page that is in two sources is taken from the first.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hiersum.building.guard import Guard, Limits
+from hiersum.building.keys import Keys, contains, hash_text, is_wikipedia, key_of, keys_of
+from hiersum.building.page_files import PageFiles, read_source
+from hiersum.building.title_search import ROW_BITS, SearchFolder, count_words
+from hiersum.building.workplace import (
+    RowStore,
+    Tally,
+    new_folder,
+    save_array,
+    write_json,
+    write_rows,
+)
+from hiersum.config import DataConfig
+from hiersum.errors import InputError, MissingDependencyError
+from hiersum.text.encodings import clean_text, decode_text
+from hiersum.text.languages import UNKNOWN, detect_language
+from hiersum.text.paragraphs import is_fragment, split_text
+from hiersum.text.words import split_words
+
+_SAVED_FROM = re.compile(rb"<!-- saved from url=\(\d+\)(\S+) -->")
+_MAX_TITLE_CHARACTERS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A source page."""
+
+    url: str
+    title: str
+    paragraphs: tuple[str, ...]
+    digest: int
+    """Equal for pages with the same words."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageFolder:
+    """Where pages are."""
+
+    folder: Path
+
+    def rows_of(self, part: int) -> Path:
+        return self.folder / "pages" / f"{part:05}.arrow"
+
+    def keys_of(self, part: int) -> Path:
+        return self.folder / "pages" / f"{part:05}.npy"
+
+    def tally_of(self, part: int) -> Path:
+        return self.folder / "pages" / f"{part:05}.json"
+
+    @property
+    def wanted(self) -> Path:
+        """The keys of the pages to read, if not all are read."""
+        return self.folder / "wanted.npy"
+
+    @property
+    def lookup(self) -> Path:
+        return self.folder / "lookup"
+
+
+def extract_page(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
+    """Return the paragraphs of a page, or why it is dropped; runs under a guard.
+
+    Args:
+        facts: `kind` (html or text), `language` (a code, or any), and the page's `url` and `title` if
+            known.
+        data: the page; text is UTF-8.
+
+    Returns:
+        `url`, `title`, `paragraphs` and `digest`; or `dropped`.
+    """
+    url, title = str(facts.get("url") or ""), str(facts.get("title") or "")
+    if facts["kind"] == "html":
+        try:
+            text, found_title, found_url = _html_text(data)
+        except InputError:
+            return {"dropped": "not text"}
+        url, title = url or found_url, title or found_title
+    else:
+        text = clean_text(data.decode("utf-8", "replace"))
+    if not url:
+        return {"dropped": "no address"}
+    config = DataConfig()
+    paragraphs = [
+        paragraph
+        for paragraph in dict.fromkeys(split_text(text, config.max_paragraph_words))
+        if not is_fragment(paragraph, config.min_paragraph_words)
+    ]
+    if not paragraphs:
+        return {"dropped": "no text"}
+    if facts["language"] != "any":
+        language = detect_language(" ".join(paragraphs[:20]))
+        if language not in (facts["language"], UNKNOWN):
+            return {"dropped": "other language"}
+    digest = hash_text(" ".join(word for text in paragraphs for word in split_words(text)))
+    title = " ".join(clean_text(title).split())[:_MAX_TITLE_CHARACTERS]
+    return {"url": url, "title": title, "paragraphs": paragraphs, "digest": digest}
+
+
+def _html_text(data: bytes) -> tuple[str, str, str]:
+    """Return the main text of a page, its title, and the URL that it names as its own."""
+    try:
+        from resiliparse.extract.html2text import extract_plain_text
+        from resiliparse.parse.encoding import detect_encoding
+        from resiliparse.parse.html import HTMLTree
+    except ImportError as error:
+        raise MissingDependencyError("reading web pages", "build") from error
+    try:
+        html = data.decode("utf-8")
+    except UnicodeDecodeError:
+        encoding = detect_encoding(data, from_html_meta=True)
+        try:
+            html = data.decode(encoding, "replace") if encoding else decode_text(data, "page")
+        except LookupError:
+            html = decode_text(data, "page")
+    if html.count("\x00") > len(html) // 100:
+        raise InputError("page: looks like a binary file, not text")
+    tree = HTMLTree.parse(html)
+    text = extract_plain_text(
+        tree, main_content=True, alt_texts=False, links=False, list_bullets=False
+    )
+    return clean_text(text), str(tree.title or ""), _own_url(tree, data)
+
+
+def _own_url(tree: Any, data: bytes) -> str:
+    if saved := _SAVED_FROM.search(data[:2048]):
+        return saved[1].decode("ascii", "replace")
+    if tree.head is not None:
+        for selector, attribute in (
+            ("link[rel=canonical]", "href"),
+            ("meta[property='og:url']", "content"),
+        ):
+            element = tree.head.query_selector(selector)
+            url = str(element.getattr(attribute) or "") if element is not None else ""
+            if url.startswith(("http://", "https://")):
+                return url
+    return ""
+
+
+def read_part(files: PageFiles, *, place: PageFolder, limits: Limits, language: str) -> None:
+    """Write the pages of some files, then the tally of what was dropped."""
+    import pyarrow as pa
+
+    text, number = pa.string(), pa.uint64()
+    schema = pa.schema(
+        {"url": text, "key": number, "title": text, "digest": number, "paragraphs": pa.list_(text)}
+    )
+    wanted = np.load(place.wanted, mmap_mode="r") if place.wanted.exists() else None
+
+    def is_wanted(url: str) -> bool:
+        return not url or wanted is None or bool(contains(wanted, keys_of([url]))[0])
+
+    tally: Tally = Counter()
+    problems: Counter[str] = Counter()
+    keys: dict[int, None] = {}
+
+    def rows(extract: Guard) -> Iterator[dict[str, Any]]:
+        for raw in read_source(files, limits.page_bytes, problems, is_wanted):
+            facts = {"kind": raw.kind, "url": raw.url, "title": raw.title, "language": language}
+            page = extract(facts, raw.data)
+            if reason := page.get("dropped") or _reason_to_drop(page["url"], keys, is_wanted):
+                problems[reason] += 1
+                continue
+            page["key"] = key_of(page["url"])
+            keys[page["key"]] = None
+            tally["pages"] += 1
+            tally["paragraphs"] += len(page["paragraphs"])
+            yield page
+
+    place.rows_of(files.number).parent.mkdir(exist_ok=True)
+    with Guard(f"{__name__}:{extract_page.__name__}", limits) as guard:
+        write_rows(rows(guard), schema, place.rows_of(files.number), is_packed=True)
+    save_array(np.array(list(keys), np.uint64), place.keys_of(files.number))
+    tally.update({f"dropped: {kind}": count for kind, count in (+problems).items()})
+    write_json(place.tally_of(files.number), tally)
+
+
+def _reason_to_drop(
+    url: str, seen: Mapping[int, None], is_wanted: Callable[[str], bool]
+) -> str | None:
+    key = key_of(url)
+    if not key:
+        return "no address"
+    if is_wikipedia(url):
+        return "Wikipedia itself"
+    if key in seen:
+        return "address seen before"
+    return None if is_wanted(url) else "not needed"
+
+
+def count_page_words(part: int, *, pages: PageFolder, search: SearchFolder) -> None:
+    """Count the words of titles in the pages of one part."""
+    rows = RowStore(pages.rows_of(part))
+    count_words((" ".join((row["title"], *row["paragraphs"])) for row in rows), part, search)
+
+
+def build_lookup(place: PageFolder, num_parts: int) -> int:
+    """Sort the keys of all parts; return how many pages are in an earlier part already."""
+    keys = [np.load(place.keys_of(part)) for part in range(num_parts)]
+    places = [
+        (np.uint64(part) << np.uint64(ROW_BITS)) + np.arange(len(of_part), dtype=np.uint64)
+        for part, of_part in enumerate(keys)
+    ]
+    all_keys = np.concatenate([*keys, np.empty(0, np.uint64)])
+    unique, first = np.unique(all_keys, return_index=True)
+    found = np.concatenate([*places, np.empty(0, np.uint64)])[first]
+    with new_folder(place.lookup) as folder:
+        save_array(unique, folder / "keys.npy")
+        save_array(found, folder / "places.npy")
+        save_array(np.sort(found), folder / "sorted-places.npy")
+    return len(all_keys) - len(unique)
+
+
+class PageStore:
+    """The pages of a build, by key or by place."""
+
+    def __init__(self, place: PageFolder) -> None:
+        self._keys: Keys = np.load(place.lookup / "keys.npy", mmap_mode="r")
+        self._places: Keys = np.load(place.lookup / "places.npy", mmap_mode="r")
+        self._sorted_places: Keys = np.load(place.lookup / "sorted-places.npy", mmap_mode="r")
+        self._open = lru_cache(maxsize=256)(lambda part: RowStore(place.rows_of(part)))
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def find(self, keys: Keys) -> list[Page | None]:
+        """Return the pages with some keys, None where there is no such page."""
+        found = contains(self._keys, keys)
+        where = np.searchsorted(self._keys, keys)
+        return [
+            self.at(int(self._places[place])) if is_there else None
+            for place, is_there in zip(where.tolist(), found.tolist())
+        ]
+
+    def at(self, place: int) -> Page:
+        """Return the page at a place."""
+        row = self._open(place >> ROW_BITS)[place & ((1 << ROW_BITS) - 1)]
+        return Page(row["url"], row["title"], tuple(row["paragraphs"]), row["digest"])
+
+    def places_in(self, part: int) -> Keys:
+        """Return the places of a part's pages, without those that an earlier part has."""
+        ends = np.array([part, part + 1], np.uint64) << np.uint64(ROW_BITS)
+        first, last = np.searchsorted(self._sorted_places, ends)
+        return np.asarray(self._sorted_places[first:last])

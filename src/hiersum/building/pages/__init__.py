@@ -1,1 +1,0 @@
-"""Source pages of any kind: read, kept, looked up by address, searched."""

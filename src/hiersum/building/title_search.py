@@ -1,0 +1,259 @@
+"""What a search finds for a title: exact BM25 on disk, or a user's own search results.
+
+Only words of titles are indexed; all words count towards a text's length. Workers count the words of each
+part; then the counts of all parts are merged, word by word, into weights (Lucene's form of BM25):
+
+    weight = log(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * length / mean length))
+
+    words.npy               sorted hashes of the words of titles
+    counts/00000.npz        words, rows, counts and lengths of one part
+    index/starts.npy        where each word's entries begin
+    index/pages.npy         the text of each entry, numbered over all parts
+    index/weights.npy       the weight of each entry
+    index/places.npy        the place of each text: the part in the upper 32 bits, the row in the lower
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiersum.building.keys import Keys, hash_text, keys_of, title_hash
+from hiersum.building.workplace import new_folder, save_array
+from hiersum.data.files import read_lines, write_atomically
+from hiersum.data.records import parse_json
+from hiersum.errors import DataError
+from hiersum.text.words import FUNCTION_WORDS, split_words
+
+ROW_BITS = 32
+_K1, _B = 1.5, 0.75
+_MAX_CACHED_WORDS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFolder:
+    """Where an index is."""
+
+    folder: Path
+
+    @property
+    def words(self) -> Path:
+        return self.folder / "words.npy"
+
+    @property
+    def index(self) -> Path:
+        return self.folder / "index"
+
+    def counts_of(self, part: int) -> Path:
+        return self.folder / "counts" / f"{part:05}.npz"
+
+
+def query_words(text: str) -> list[str]:
+    """Return the words of a text that a search looks for."""
+    return [word for word in split_words(text) if word not in FUNCTION_WORDS]
+
+
+def hash_words(titles: Iterable[str]) -> Keys:
+    """Return the sorted hashes of the words of titles."""
+    hashes = {hash_text(word) for title in titles for word in query_words(title)}
+    return np.array(sorted(hashes), np.uint64)
+
+
+class _Vocabulary:
+    """Numbers for the words of titles."""
+
+    def __init__(self, place: SearchFolder) -> None:
+        self._hashes: Keys = np.load(place.words, mmap_mode="r")
+        self._known: dict[str, int] = {}
+
+    def number(self, word: str) -> int:
+        """Return a word's number, -1 if no title has it."""
+        if (known := self._known.get(word)) is not None:
+            return known
+        if len(self._known) >= _MAX_CACHED_WORDS:
+            self._known.clear()
+        hashed = np.uint64(hash_text(word))
+        place = int(np.searchsorted(self._hashes, hashed))
+        is_there = place < len(self._hashes) and self._hashes[place] == hashed
+        self._known[word] = number = place if is_there else -1
+        return number
+
+
+def count_words(texts: Iterable[str], part: int, place: SearchFolder) -> None:
+    """Count the words of titles in the texts of one part."""
+    vocabulary = _Vocabulary(place)
+    words, rows, counts, lengths = array("I"), array("I"), array("I"), array("I")
+    for row, text in enumerate(texts):
+        found = query_words(text)
+        lengths.append(len(found))
+        for word, count in sorted(Counter(map(vocabulary.number, found)).items()):
+            if word >= 0:
+                words.append(word)
+                rows.append(row)
+                counts.append(count)
+    place.counts_of(part).parent.mkdir(exist_ok=True)
+    with write_atomically(place.counts_of(part)) as file:
+        arrays = {"words": words, "rows": rows, "counts": counts, "lengths": lengths}
+        as_numbers = {name: np.array(values, np.uint32) for name, values in arrays.items()}
+        np.savez(file, **as_numbers)  # type: ignore[arg-type]
+
+
+def merge_counts(
+    num_parts: int, place: SearchFolder, places_in: Callable[[int], NDArray[np.uint64]]
+) -> None:
+    """Turn the counts of all parts into one index; memory holds one part at a time.
+
+    `places_in` returns the places of a part's texts that can be found, in order.
+    """
+    num_words = len(np.load(place.words, mmap_mode="r"))
+    frequency = np.zeros(num_words, np.int64)
+    num_texts, total_length = 0, 0
+    for part in range(num_parts):
+        counts = _kept_counts(place.counts_of(part), places_in(part))
+        frequency += np.bincount(counts["words"], minlength=num_words)
+        num_texts += len(counts["lengths"])
+        total_length += int(counts["lengths"].sum())
+    rarity = np.log(1 + (num_texts - frequency + 0.5) / (frequency + 0.5))
+    mean_length = total_length / max(num_texts, 1) or 1.0
+    starts = np.concatenate([[0], np.cumsum(frequency)])
+    with new_folder(place.index) as folder:
+        np.save(folder / "starts.npy", starts)
+        shape = (max(int(starts[-1]), 1),)  # an empty file cannot be mapped
+        texts = np.lib.format.open_memmap(folder / "pages.npy", "w+", np.uint32, shape)
+        weights = np.lib.format.open_memmap(folder / "weights.npy", "w+", np.float32, shape)
+        cursor = starts[:-1].copy()
+        first = 0
+        for part in range(num_parts):
+            counts = _kept_counts(place.counts_of(part), places_in(part))
+            order = np.argsort(counts["words"], kind="stable")
+            words, rows = counts["words"][order], counts["rows"][order]
+            times = counts["counts"][order].astype(np.float64)
+            run_starts = np.flatnonzero(np.diff(words, prepend=-1))
+            runs = np.diff(run_starts, append=len(words))
+            within = np.arange(len(words)) - np.repeat(run_starts, runs)
+            target = cursor[words] + within
+            norm = _K1 * (1 - _B + _B * counts["lengths"][rows] / mean_length)
+            texts[target] = first + rows
+            weights[target] = rarity[words] * times / (times + norm)
+            cursor[words[run_starts]] += runs
+            first += len(counts["lengths"])
+        places = [places_in(part) for part in range(num_parts)]
+        np.save(folder / "places.npy", np.concatenate([*places, np.empty(0, np.uint64)]))
+        texts.flush()
+        weights.flush()
+
+
+def _kept_counts(path: Path, places: NDArray[np.uint64]) -> dict[str, NDArray[np.int64]]:
+    """Return the counts of the texts at some places, which become rows 0, 1, ..."""
+    with np.load(path) as file:
+        counts = {name: file[name].astype(np.int64) for name in file}
+    kept = (places & np.uint64((1 << ROW_BITS) - 1)).astype(np.int64)
+    number = np.full(len(counts["lengths"]), -1, np.int64)
+    number[kept] = np.arange(len(kept))
+    counts["rows"] = number[counts["rows"]]
+    is_kept = counts["rows"] >= 0
+    return {
+        "lengths": counts["lengths"][kept],
+        **{name: counts[name][is_kept] for name in ("words", "rows", "counts")},
+    }
+
+
+class TitleSearch:
+    """Finds texts by titles."""
+
+    def __init__(self, place: SearchFolder) -> None:
+        self._vocabulary = _Vocabulary(place)
+        self._starts = np.load(place.index / "starts.npy", mmap_mode="r")
+        self._texts = np.load(place.index / "pages.npy", mmap_mode="r")
+        self._weights = np.load(place.index / "weights.npy", mmap_mode="r")
+        self._places = np.load(place.index / "places.npy", mmap_mode="r")
+        self._scores = np.zeros(len(self._places), np.float32)
+
+    def find(self, title: str, number: int) -> list[int]:
+        """Return the places of the texts that match a title best, best first.
+
+        A text must share a word with the title. Of equals the first comes first.
+        """
+        if number < 1:
+            return []
+        touched = []
+        for word in query_words(title):
+            if (word_number := self._vocabulary.number(word)) < 0:
+                continue
+            start, end = self._starts[word_number : word_number + 2].tolist()
+            texts = self._texts[start:end]
+            self._scores[texts] += self._weights[start:end]  # a word has a text only once
+            touched.append(texts)
+        if not touched:
+            return []
+        candidates = np.unique(np.concatenate(touched)) if len(touched) > 1 else touched[0]
+        scores = self._scores[candidates]
+        self._scores[candidates] = 0
+        if number < len(scores):
+            is_best = scores >= np.partition(scores, -number)[-number]
+            candidates, scores = candidates[is_best], scores[is_best]
+        best = candidates[np.argsort(-scores, kind="stable")][:number]
+        return [int(place) for place in self._places[best]]
+
+
+def keep_results(path: Path, folder: Path) -> None:
+    """Turn search results of any engine into arrays that workers share.
+
+    Lines are {"title": ..., "urls": [...]}, best first; or title, tab, URL, one result per line.
+
+    Raises:
+        DataError: a line has neither form.
+    """
+    titles: list[int] = []
+    keys: list[Keys] = []
+    for title, urls in _read_results(path):
+        titles += [title_hash(title)] * len(urls)
+        keys.append(keys_of(urls))
+    hashes = np.array(titles, np.uint64)
+    order = np.argsort(hashes, kind="stable")  # keeps the best of a title first
+    with new_folder(folder) as partly:
+        save_array(hashes[order], partly / "titles.npy")
+        save_array(np.concatenate([*keys, np.empty(0, np.uint64)])[order], partly / "keys.npy")
+
+
+class SearchResults:
+    """Results that `keep_results` kept."""
+
+    def __init__(self, folder: Path) -> None:
+        self._titles: Keys = np.load(folder / "titles.npy", mmap_mode="r")
+        self.keys: Keys = np.load(folder / "keys.npy", mmap_mode="r")
+
+    def of(self, title: str, number: int) -> Keys:
+        """Return the keys of a title's first results."""
+        hashed = np.uint64(title_hash(title))
+        start, end = (
+            int(np.searchsorted(self._titles, hashed, side)) for side in ("left", "right")
+        )
+        return np.array(self.keys[start : min(end, start + number)])
+
+
+def _read_results(path: Path) -> Iterator[tuple[str, list[str]]]:
+    for number, line in read_lines(path):
+        where = f"{path}:{number}"
+        if not line.lstrip().startswith(b"{"):
+            title, tab, url = line.decode("utf-8", "replace").partition("\t")
+            if not tab or not url.strip():
+                raise DataError(
+                    f'{where}: expected {{"title": ..., "urls": [...]}} or a title, a tab, an address'
+                )
+            yield title, [url.strip()]
+            continue
+        record: Any = parse_json(line, where)
+        title, urls = record.get("title"), record.get("urls")
+        if not isinstance(title, str) or not isinstance(urls, list):
+            raise DataError(f'{where}: expected "title" as text and "urls" as a list of addresses')
+        if not all(isinstance(url, str) for url in urls):
+            raise DataError(f'{where}: "urls" must be a list of addresses')
+        yield title, urls

@@ -1,1 +1,0 @@
-"""Titles, leads and cited addresses from a Wikipedia dump, and the clusters they make."""

@@ -1,0 +1,145 @@
+"""The search on disk finds what bm25s finds, and does not care how the pages are cut into parts."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import bm25s
+import numpy as np
+import pytest
+from made_up import made_up_articles
+from made_up_web import MadeUpPage, made_up_wiki, write_page_lines
+
+from hiersum.building.guard import Limits
+from hiersum.building.keys import hash_text
+from hiersum.building.page_files import find_sources
+from hiersum.building.page_store import (
+    PageFolder,
+    PageStore,
+    build_lookup,
+    count_page_words,
+    read_part,
+)
+from hiersum.building.title_search import (
+    SearchFolder,
+    TitleSearch,
+    count_words,
+    hash_words,
+    merge_counts,
+    query_words,
+)
+from hiersum.building.workplace import save_array
+from hiersum.text.words import FUNCTION_WORDS, split_words
+
+ARTICLES, PAGES = made_up_wiki(30)
+TITLES = [article.title for article in ARTICLES]
+
+
+def searchable(folder: Path, parts: list[list[MadeUpPage]]) -> tuple[PageStore, TitleSearch]:
+    folder.mkdir()
+    paths = [write_page_lines(folder / f"{n}.jsonl", pages) for n, pages in enumerate(parts)]
+    pages, place = PageFolder(folder), SearchFolder(folder)
+    for files in find_sources(paths):
+        read_part(files, place=pages, limits=Limits(), language="en")
+    build_lookup(pages, len(parts))
+    save_array(hash_words(TITLES), place.words)
+    for part in range(len(parts)):
+        count_page_words(part, pages=pages, search=place)
+    store = PageStore(pages)
+    merge_counts(len(parts), place, store.places_in)
+    return store, TitleSearch(place)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    store, search = searchable(tmp_path_factory.mktemp("one") / "w", [PAGES])
+    return {title: [store.at(p).url for p in search.find(title, 10)] for title in TITLES}
+
+
+def test_results_are_those_of_bm25s(found: dict[str, list[str]]) -> None:
+    """bm25s is given the same words; equal scores may stand in any order."""
+    texts = [query_words(" ".join((page.title, *page.paragraphs))) for page in PAGES]
+    index = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
+    index.index(texts, show_progress=False)
+    url_to_row = {page.url: row for row, page in enumerate(PAGES)}
+    for title, urls in found.items():
+        scores = index.get_scores(query_words(title))
+        best = np.sort(scores[scores > 0])[::-1][:10]
+        ours = np.array([scores[url_to_row[url]] for url in urls])
+        np.testing.assert_allclose(ours, best, rtol=1e-5)
+
+
+def test_parts_do_not_matter_and_pages_that_stand_twice_are_found_once(
+    tmp_path: Path, found: dict[str, list[str]]
+) -> None:
+    parts = [PAGES[:20], [*PAGES[10:50], *PAGES[:3]], PAGES[40:]]
+    store, search = searchable(tmp_path / "w", parts)
+    assert len(store) == len(PAGES)
+    for title, urls in found.items():
+        assert [store.at(p).url for p in search.find(title, 10)] == urls
+
+
+def test_a_title_without_known_words_finds_nothing(tmp_path: Path) -> None:
+    _, search = searchable(tmp_path / "w", [PAGES[:5]])
+    assert search.find("Zzyzx of the", 10) == []
+    assert search.find(TITLES[0], 0) == []
+    assert len(search.find(TITLES[0], 2)) == 2
+    assert len(search.find(TITLES[0], 100)) <= 5
+    again = search.find(TITLES[0], 2)
+    assert again == search.find(TITLES[0], 2), "no score is left over from an earlier search"
+
+
+def test_words_are_told_apart_by_64_bits() -> None:
+    assert hash_text("harbour") != hash_text("harbor")
+
+
+def indexed(texts: list[str], titles: list[str], folder: Path) -> TitleSearch:
+    place = SearchFolder(folder)
+    save_array(hash_words(titles), place.words)
+    count_words(texts, 0, place)
+    merge_counts(1, place, lambda part: np.arange(len(texts), dtype=np.uint64))
+    return TitleSearch(place)
+
+
+def words_of(text: str) -> list[str]:
+    return [word for word in split_words(text) if word not in FUNCTION_WORDS]
+
+
+def bm25_by_hand(texts: list[str], title: str) -> dict[int, float]:
+    """Lucene's formula with k1 1.5 and b 0.75, summed over the words of the title."""
+    bodies = [words_of(text) for text in texts]
+    mean_length = sum(map(len, bodies)) / len(bodies)
+    scores = dict.fromkeys(range(len(bodies)), 0.0)
+    for word in words_of(title):
+        containing = sum(word in body for body in bodies)
+        idf = math.log(1 + (len(bodies) - containing + 0.5) / (containing + 0.5))
+        for row, body in enumerate(bodies):
+            count = body.count(word)
+            length = 1 - 0.75 + 0.75 * len(body) / mean_length
+            scores[row] += idf * count / (count + 1.5 * length)
+    return scores
+
+
+def test_the_order_is_that_of_bm25(tmp_path: Path) -> None:
+    articles = made_up_articles(80)
+    titles = [article.title for article in articles]
+    texts = [" ".join((article.title, *article.paragraphs)) for article in articles]
+    search = indexed(texts, titles, tmp_path)
+    for title in titles[:20]:
+        scores = bm25_by_hand(texts, title)
+        found = search.find(title, 7)
+        best = sorted(scores.values(), reverse=True)[:7]
+        assert [scores[row] for row in found] == pytest.approx(best, rel=1e-5)
+
+
+def test_of_equals_the_first_comes_first_and_what_shares_no_word_is_not_found(
+    tmp_path: Path,
+) -> None:
+    texts = ["Thing red fox", "Thing blue fox", "Thing green hen", "Thing grey fox"]
+    search = indexed(texts, ["The Fox", "Of the"], tmp_path)
+    assert search.find("The Fox", 2) == [0, 1]
+    assert search.find("A Fox", 9) == [0, 1, 3]
+    assert search.find("Of the", 9) == []
+    assert search.find("Dog", 9) == []
+    assert search.find("Fox", 0) == []

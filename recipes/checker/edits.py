@@ -28,7 +28,8 @@ _OPPOSITES = """increase/decrease increased/decreased increases/decreases increa
     began/ended begin/end begins/ends opened/closed open/closed accepted/rejected approved/rejected
     supported/opposed support/oppose supports/opposes agreed/refused allowed/banned allows/prevents
     helped/hindered success/failure successful/unsuccessful succeeded/failed succeed/fail
-    improved/worsened improves/worsens improve/worsen strong/weak stronger/weaker strongest/weakest fast/slow faster/slower
+    improved/worsened improves/worsens improve/worsen strong/weak stronger/weaker strongest/weakest
+    fast/slow faster/slower
     hot/cold warm/cool good/bad better/worse best/worst positive/negative public/private same/different
     common/rare male/female father/son mother/daughter brother/sister husband/wife parents/children
     teacher/student buyer/seller bought/sold buy/sell import/export imported/exported predator/prey

@@ -1,0 +1,252 @@
+"""The learned checker: one small network that reads a sentence beside its sources.
+
+A model folder holds it as `checker.safetensors` (eight bits and a scale per row) and `checker.json`
+(sizes, vocabulary, calibration). `recipes/checker/` makes both.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from hiersum.checking.checker import NEUTRAL, SETTINGS_FILE, WEIGHTS_FILE, is_checkable
+from hiersum.checking.network import LABELS, CheckerNetwork, CheckerShape
+from hiersum.checking.pairs import (
+    MAX_HYPOTHESIS,
+    MAX_PREMISE,
+    EncodedPair,
+    collate,
+    encode_pair,
+    pad,
+)
+from hiersum.checking.wordpiece import WordPiece
+from hiersum.errors import CheckpointError
+from hiersum.model.int8 import Int8Linear
+from hiersum.model.storage import SCALE_SUFFIX, pack, unpack
+
+_FORMAT = 1
+_BATCH = 32
+_MAX_TEXT = 254  # word pieces of a text that becomes a vector
+_OVERLAP = 40  # word pieces that neighboring windows of a long source share
+_MAX_WINDOWS = 4  # of a source or a sentence too long to be read at once
+_MAX_CHARACTERS = 100_000  # of one text; what follows is not read
+_WORDS = "words.weight"
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """Log odds become a probability: 1 / (1 + exp(-(slope * odds + offset)))."""
+
+    slope: float = 1.0
+    offset: float = 0.0
+
+    def probability(self, log_odds: float) -> float:
+        """Return the share of such answers that are right."""
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, self.slope * log_odds + self.offset))))
+
+
+class LearnedChecker:
+    """Judges by what sentences say. Safe to call from several threads."""
+
+    def __init__(
+        self,
+        network: CheckerNetwork,
+        words: WordPiece,
+        support: Calibration | None = None,
+        contradiction: Calibration | None = None,
+    ) -> None:
+        self._network = network.eval()
+        self._words = words
+        self._support = support or Calibration()
+        self._contradiction = contradiction or Calibration()
+
+    @classmethod
+    def load(cls, folder: Path, int8: bool = True) -> LearnedChecker:
+        """Read a checker from a model folder.
+
+        Args:
+            folder: has `checker.safetensors` and `checker.json`.
+            int8: compute in eight bits where torch can; otherwise in float32.
+
+        Raises:
+            CheckpointError: a file is missing, damaged or of another version.
+        """
+        settings = _read_settings(folder / SETTINGS_FILE)
+        packed = _read_weights(folder / WEIGHTS_FILE)
+        try:
+            network = CheckerNetwork(CheckerShape(**settings["shape"]))
+            network.load_state_dict(unpack(packed))
+            words = WordPiece(settings["vocabulary"])
+            calibrations = [Calibration(**settings[k]) for k in ("support", "contradiction")]
+        except (KeyError, TypeError, ValueError, RuntimeError) as error:
+            reason = str(error).splitlines()[0]
+            raise CheckpointError(f"{folder}: the checker's files do not fit ({reason})") from error
+        if int8 and torch.backends.quantized.engine != "none":
+            _compute_in_eight_bits(network, packed)
+        return cls(network, words, *calibrations)
+
+    def support(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
+        """Return how likely each sentence is true to its sources."""
+        odds = self.support_odds(pairs)
+        return [NEUTRAL if o is None else self._support.probability(o) for o in odds]
+
+    def support_odds(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[float | None]:
+        """Return the network's log odds of "entailed" against the rest; None: nothing to judge."""
+        readings = [self._readings(sentence, sources) for sentence, sources in pairs]
+        logits = self._logits(pair for reading in readings for part in reading for pair in part)
+        odds = iter((logits[:, 0] - torch.logsumexp(logits[:, 1:], -1)).tolist())
+        # A long sentence is only as good as its worst part; a part, as its best source.
+        return [
+            min((max(next(odds) for _ in part) for part in reading), default=None)
+            for reading in readings
+        ]
+
+    def contradiction(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Return how likely two statements cannot both be true; read in both orders."""
+        odds = self.contradiction_odds(pairs)
+        return [NEUTRAL if o is None else self._contradiction.probability(o) for o in odds]
+
+    def contradiction_odds(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
+        """Return the network's log odds of "contradicted", the mean of both orders."""
+        judged = [is_checkable(one) and is_checkable(other) for one, other in pairs]
+        encoded = [
+            self._encode(premise, hypothesis)
+            for (one, other), is_judged in zip(pairs, judged)
+            if is_judged
+            for premise, hypothesis in ((one, other), (other, one))
+        ]
+        logits = self._logits(encoded)
+        odds = (logits[:, 2] - torch.logsumexp(logits[:, :2], -1)).view(-1, 2).mean(-1)
+        values = iter(odds.tolist())
+        return [next(values) if is_judged else None for is_judged in judged]
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Return a row of unit length for each text; zeros for one without letters or digits."""
+        rows = np.zeros((len(texts), self._network.shape.width), np.float32)
+        ids = {n: self._ids(text)[:_MAX_TEXT] for n, text in enumerate(texts) if is_checkable(text)}
+        order = sorted(ids, key=lambda n: len(ids[n]))
+        with torch.inference_mode():
+            for start in range(0, len(order), _BATCH):
+                part = order[start : start + _BATCH]
+                batch = pad([[self._words.start, *ids[n], self._words.end] for n in part])
+                rows[part] = self._network.vectors(batch).numpy()
+        return rows
+
+    def _readings(self, sentence: str, sources: Sequence[str]) -> list[list[EncodedPair]]:
+        """For each part of the sentence: its pairs with each source, and with all of them joined."""
+        texts = [self._ids(source) for source in sources if is_checkable(source)]
+        if not texts or not is_checkable(sentence):
+            return []
+        if len(texts) > 1:
+            texts.append([piece for text in texts for piece in text])
+        hypothesis = self._ids(sentence)
+        parts = list(_windows(hypothesis, MAX_HYPOTHESIS, MAX_HYPOTHESIS))[:_MAX_WINDOWS]
+        return [
+            [
+                encode_pair(window, part, self._words.start, self._words.end)
+                for text in texts
+                for window in _best_windows(text, set(part))
+            ]
+            for part in parts
+        ]
+
+    def _encode(self, premise: str, hypothesis: str) -> EncodedPair:
+        ids = self._ids(premise), self._ids(hypothesis)
+        return encode_pair(*ids, self._words.start, self._words.end)
+
+    def _ids(self, text: str) -> list[int]:
+        return self._words.encode(text[:_MAX_CHARACTERS])
+
+    @torch.inference_mode()
+    def _logits(self, encoded: Iterable[EncodedPair]) -> Tensor:
+        pairs = list(encoded)
+        logits = torch.zeros(len(pairs), len(LABELS))
+        order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].ids))
+        for start in range(0, len(order), _BATCH):
+            part = order[start : start + _BATCH]
+            logits[part] = self._network(*collate([pairs[n] for n in part]))
+        return logits
+
+
+def save_checker(
+    folder: Path,
+    network: CheckerNetwork,
+    vocabulary: Sequence[str],
+    support: Calibration,
+    contradiction: Calibration,
+    origin: str,
+) -> None:
+    """Write a checker into a model folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    settings = {
+        "format": _FORMAT,
+        "origin": origin,
+        "shape": asdict(network.shape),
+        "support": asdict(support),
+        "contradiction": asdict(contradiction),
+        "vocabulary": list(vocabulary),
+    }
+    text = json.dumps(settings, ensure_ascii=False)
+    (folder / SETTINGS_FILE).write_text(text + "\n", encoding="utf-8")
+    save_file(pack(network.state_dict(), "int8"), folder / WEIGHTS_FILE)
+
+
+def _windows(ids: Sequence[int], width: int, stride: int) -> Iterable[Sequence[int]]:
+    yield ids[:width]
+    for start in range(stride, len(ids) - (width - stride), stride):
+        yield ids[start : start + width]
+
+
+def _best_windows(ids: Sequence[int], wanted: set[int]) -> list[Sequence[int]]:
+    """Return the windows of a source that share most with the sentence."""
+    windows = list(_windows(ids, MAX_PREMISE, MAX_PREMISE - _OVERLAP))
+    windows.sort(key=lambda window: -len(wanted.intersection(window)))
+    return windows[:_MAX_WINDOWS]
+
+
+def _read_settings(path: Path) -> dict[str, Any]:
+    try:
+        settings = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{path}: cannot be read ({error})") from error
+    version = settings.get("format") if isinstance(settings, dict) else None
+    if version != _FORMAT:
+        raise CheckpointError(f"{path}: format {version!r}, but this version reads {_FORMAT}")
+    return dict(settings)
+
+
+def _read_weights(path: Path) -> dict[str, Tensor]:
+    try:
+        return dict(load_file(path))
+    except (OSError, ValueError, SafetensorError) as error:
+        raise CheckpointError(f"{path}: cannot be read ({error})") from error
+
+
+class _Int8Embedding(nn.Module):
+    """Rows are stored in eight bits and read as float32."""
+
+    def __init__(self, values: Tensor, scale: Tensor) -> None:
+        super().__init__()
+        self.values, self.scale = values, scale
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.values[ids].float() * self.scale[ids]
+
+
+def _compute_in_eight_bits(network: CheckerNetwork, packed: Mapping[str, Tensor]) -> None:
+    network.words = _Int8Embedding(packed[_WORDS], packed[_WORDS + SCALE_SUFFIX])
+    for layer in network.layers:
+        for name in ("qkv", "mix", "expand", "contract"):
+            linear = getattr(layer, name)
+            setattr(layer, name, Int8Linear(linear.weight, linear.bias))

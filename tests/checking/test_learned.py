@@ -1,0 +1,149 @@
+"""The learned checker: stored, opened and asked anything."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hiersum.bundled import FOLDER
+from hiersum.checking.checker import NEUTRAL, WEIGHTS_FILE
+from hiersum.checking.learned import Calibration, LearnedChecker
+from hiersum.checking.pairs import MAX_HYPOTHESIS
+
+ODD_TEXTS = [
+    "",
+    " \n\t",
+    "?! ... —",
+    "😀😀",
+    "日本語の文章です。",
+    "هذا نص عربي",
+    "नमस्ते दुनिया",
+    "\x00\ufffd\u200b",
+    "x" * 5_000,
+    "five people " * 10_000,
+]
+
+
+@pytest.fixture
+def checker(checker_folder: Path) -> LearnedChecker:
+    return LearnedChecker.load(checker_folder)
+
+
+@pytest.mark.parametrize("text", ODD_TEXTS, ids=lambda text: repr(text[:12]))
+def test_learned_checker_answers_whatever_it_is_asked(checker: LearnedChecker, text: str) -> None:
+    known = "five people were hurt."
+    answers = checker.support(
+        [(text, [known]), (known, [text]), (text, [text, known]), (known, [])]
+    )
+    answers += checker.contradiction([(text, known), (known, text)])
+    assert len(answers) == 6
+    assert all(0 <= answer <= 1 for answer in answers)
+    assert np.isfinite(checker.vectors([text, known])).all()
+
+
+def test_learned_checker_is_neutral_where_there_is_nothing_to_judge(
+    checker: LearnedChecker,
+) -> None:
+    pairs = [("", ["five people"]), ("five people", []), ("five people", ["..."])]
+    assert checker.support(pairs) == [NEUTRAL] * 3
+    assert checker.contradiction([("...", "five people")]) == [NEUTRAL]
+
+
+def test_learned_checker_of_nothing_answers_nothing(checker: LearnedChecker) -> None:
+    assert checker.support([]) == []
+    assert checker.contradiction([]) == []
+    assert checker.vectors([]).shape == (0, 64)
+
+
+def test_learned_checker_takes_the_best_source(checker: LearnedChecker) -> None:
+    sentence, one, other = "five people hurt", "the crash injured five", "a fire in may"
+    alone = [checker.support([(sentence, [text])])[0] for text in (one, other, f"{one} {other}")]
+    together = checker.support([(sentence, [one, other])])[0]
+    assert together == pytest.approx(max(alone), abs=0.02)
+
+
+def test_learned_checker_finds_the_part_of_a_long_source_that_matters(
+    checker: LearnedChecker,
+) -> None:
+    sentence = "six people in the train"
+    filler = "a fire was not in may . " * 300
+    long = checker.support_odds([(sentence, [f"{filler} {sentence} {filler}"])])[0]
+    without = checker.support_odds([(sentence, [filler])])[0]
+    assert long != pytest.approx(without, abs=1e-6)
+
+
+def test_learned_checker_judges_a_long_sentence_by_its_worst_part(checker: LearnedChecker) -> None:
+    words = ("five people were hurt in the crash " * 9 + "the fire was in may").split()
+    source = ["the train crash injured five"]
+    parts = [" ".join(words[:MAX_HYPOTHESIS]), " ".join(words[MAX_HYPOTHESIS:])]
+    whole, *by_part = checker.support([(text, source) for text in (" ".join(words), *parts)])
+    assert whole == pytest.approx(min(by_part), abs=0.02)
+
+
+def test_learned_checker_contradiction_is_the_same_in_both_orders(checker: LearnedChecker) -> None:
+    pair = ("five people were hurt", "six people were hurt")
+    one, other = checker.contradiction([pair, pair[::-1]])
+    assert one == pytest.approx(other, abs=1e-6)
+
+
+def test_learned_checker_in_eight_bits_is_near_float(checker_folder: Path) -> None:
+    pairs = [("five people hurt", ["the crash injured five"]), ("a fire", ["the train , in may"])]
+    eight = LearnedChecker.load(checker_folder).support(pairs)
+    full = LearnedChecker.load(checker_folder, int8=False).support(pairs)
+    assert eight == pytest.approx(full, abs=0.03)
+
+
+def test_learned_checker_vectors_have_unit_length(checker: LearnedChecker) -> None:
+    vectors = checker.vectors(["five people", "...", "a fire in may"])
+    assert vectors.dtype == np.float32
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1, 0, 1], abs=1e-5)
+
+
+def test_learned_checker_answers_do_not_depend_on_company(checker: LearnedChecker) -> None:
+    pair = ("five people hurt", ["the crash injured five"])
+    others = [("a fire " * n, ["the train in may " * n]) for n in range(1, 40)]
+    assert checker.support([pair, *others])[0] == pytest.approx(
+        checker.support([pair])[0], abs=0.02
+    )
+
+
+def test_calibration_turns_odds_into_a_probability() -> None:
+    assert Calibration(2.0, 0.0).probability(0.0) == 0.5
+    assert Calibration(2.0, 1.0).probability(1.0) == pytest.approx(0.9526, abs=1e-4)
+    assert 0 < Calibration().probability(-1e9) < Calibration().probability(1e9) < 1
+
+
+needs_weights = pytest.mark.skipif(
+    not (FOLDER / WEIGHTS_FILE).exists(), reason="the package has no trained checker"
+)
+SOURCE = [
+    "The Halvik ferry struck a rock on Monday morning and four passengers were taken to hospital.",
+    "Captain Anna Brekke said the fog had lifted before the accident.",
+]
+
+
+@needs_weights
+@pytest.mark.parametrize(
+    ("true", "false"),
+    [
+        ("The ferry struck a rock.", "The ferry did not strike a rock."),
+        ("Four passengers were taken to hospital.", "Nine passengers were taken to hospital."),
+        ("The Halvik ferry hit a rock on Monday.", "The Halvik ferry hit a rock on Friday."),
+        ("Anna Brekke is a captain.", "The captain died in the accident."),
+        ("The captain said the fog had lifted.", "The company will build a new harbor."),
+    ],
+)
+def test_trained_checker_prefers_what_its_source_says(true: str, false: str) -> None:
+    supported, not_supported = LearnedChecker.load(FOLDER).support(
+        [(true, SOURCE), (false, SOURCE)]
+    )
+    assert supported > not_supported + 0.15
+
+
+@needs_weights
+def test_trained_checker_vectors_bring_like_sentences_together() -> None:
+    texts = ["The ferry hit a rock.", "A ship ran aground.", "Tax rates rise next year."]
+    one, near, far = LearnedChecker.load(FOLDER).vectors(texts)
+    assert one @ near > one @ far + 0.1

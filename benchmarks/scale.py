@@ -25,21 +25,11 @@ from typing import Any
 import psutil
 from measure import wikilead_articles, write_results
 
-<<<<<<< HEAD
-from hiersum.building.pages.postings import count_part, merge_counts
-from hiersum.building.pages.sources import find_sources
-from hiersum.building.pages.store import PageStore
-from hiersum.building.wikipedia.build import _Build, build_wikipedia
-from hiersum.building.wikipedia.joining import WikiPlace, WikiSettings
-from hiersum.cli.summarize_corpus import summarize_to_file
-=======
 from hiersum.building.page_files import find_sources
 from hiersum.building.page_store import PageStore, count_page_words
 from hiersum.building.title_search import merge_counts
 from hiersum.building.wikipedia import WikiBuild, WikiPlace, WikiSettings, build_wikipedia
-from hiersum.commands.batch import summarize_to_file
-from hiersum.commands.prepare import prepare_clusters
->>>>>>> 453e3abae191f62fd70d8b687bfa00fbed363bdb
+from hiersum.cli.summarize_corpus import summarize_to_file
 from hiersum.config import Config
 from hiersum.data.corpora import read_corpus, write_clusters
 from hiersum.data.prepare_set import prepare_clusters

@@ -27,16 +27,8 @@ from support import EXAMPLES, small_vocabulary
 from hiersum import Cluster, Config, Document, load_config
 from hiersum.building.articles import PART_ARTICLES, BuildSettings, build_clusters
 from hiersum.building.guard import Limits
-<<<<<<< HEAD
-from hiersum.building.parts import PART_ARTICLES, BuildSettings
-from hiersum.building.wikipedia.build import build_wikipedia
-from hiersum.building.wikipedia.joining import WikiSettings
-from hiersum.cli.summarize_corpus import summarize_to_file
-=======
 from hiersum.building.wikipedia import WikiSettings, build_wikipedia
-from hiersum.commands.batch import summarize_to_file
-from hiersum.commands.prepare import prepare_clusters
->>>>>>> 453e3abae191f62fd70d8b687bfa00fbed363bdb
+from hiersum.cli.summarize_corpus import summarize_to_file
 from hiersum.config import ModelConfig
 from hiersum.data.corpora import write_clusters
 from hiersum.data.prepare_set import prepare_clusters

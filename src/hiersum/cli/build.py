@@ -72,18 +72,10 @@ def build_articles(
 
     Run the same command again to resume.
     """
-<<<<<<< HEAD
     _check_word_range(min_words, max_words)
-    from hiersum.building.builder import build_clusters
-    from hiersum.building.parts import BuildSettings
-    from hiersum.building.report import report_rows
-    from hiersum.building.targets import TargetRules
-=======
     from hiersum.building.articles import BuildSettings, build_clusters
     from hiersum.building.cluster_report import report_rows
     from hiersum.building.clusters import TargetRules
-    from hiersum.distributed import open_engine
->>>>>>> 453e3abae191f62fd70d8b687bfa00fbed363bdb
 
     rules = TargetRules(supported=supported, min_words=min_words, max_words=max_words)
     with open_engine(engine, workers=workers, address=ray_address) as opened:
@@ -164,26 +156,16 @@ def build_wikipedia_clusters(
 
     Run the same command again to resume.
     """
-<<<<<<< HEAD
     if not pages and crawl is None:
         raise InputError("there are no source pages; give --pages, or --crawl to fetch them")
     _check_word_range(min_words, max_words)
     if valid + test > 1:
         raise InputError(f"--valid ({valid}) and --test ({test}) add up to more than 1")
-    from hiersum.building.crawler import CrawlSettings, crawl_into
-    from hiersum.building.guard import Limits
-    from hiersum.building.targets import TargetRules
-    from hiersum.building.wikipedia.build import build_wikipedia
-    from hiersum.building.wikipedia.joining import WikiSettings
-    from hiersum.building.wikipedia.report import wiki_rows
-=======
     from hiersum.building.cluster_report import report_rows as wiki_rows
     from hiersum.building.clusters import TargetRules
     from hiersum.building.crawler import CrawlSettings, crawl_into
     from hiersum.building.guard import Limits
     from hiersum.building.wikipedia import WikiSettings, build_wikipedia
-    from hiersum.distributed import open_engine
->>>>>>> 453e3abae191f62fd70d8b687bfa00fbed363bdb
 
     settings = WikiSettings(
         search=search,

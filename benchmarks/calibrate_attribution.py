@@ -134,7 +134,7 @@ def attention_of(cases: list[Case], folder: str) -> list[NDArray[np.float64]]:
     from hiersum.data.batches import collate
     from hiersum.data.example import TITLE_PLACE, build_example
     from hiersum.ranking.reading_order import ReadingOrder
-    from hiersum.writing.neural import NeuralModel
+    from hiersum.writing.neural_model import NeuralModel
 
     system = NeuralModel.load(folder)
     config = Config()

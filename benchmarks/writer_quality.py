@@ -35,6 +35,7 @@ from hiersum.progress import tracked
 from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.facts import SourceFacts, find_facts
 from hiersum.text.overlap import lcs_overlap, ngram_overlap
+from hiersum.text.sentences import split_sentences
 from hiersum.text.words import count_words, split_words
 from hiersum.types import Example, Paragraph, Summary
 
@@ -75,7 +76,9 @@ def form(summaries: Sequence[Summary]) -> dict[str, Any]:
     for summary in summaries:
         words.append(count_words(summary.text))
         source = set().union(*(pairs_of(d.text) for d in summary.documents))
-        sentences = {" ".join(split_words(s)) for p in summary.paragraphs for s in p.sentences}
+        sentences = {
+            " ".join(split_words(s)) for p in summary.paragraphs for s in split_sentences(p.text)
+        }
         texts = {(p.document, p.position): p.text for p in summary.paragraphs}
         for sentence in summary.sentences:
             pairs = pairs_of(sentence.text)

@@ -36,7 +36,8 @@ from hiersum.writing.extractive import SYSTEMS, ExtractiveWriter
 from hiersum.writing.writer import Draft, Reading, Writer
 
 if TYPE_CHECKING:  # torch is loaded only with a model
-    from hiersum.writing.neural import NeuralModel, NeuralWriter
+    from hiersum.writing.neural import NeuralWriter
+    from hiersum.writing.neural_model import NeuralModel
 
 logger = logging.getLogger(__name__)
 

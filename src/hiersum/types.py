@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from hiersum.text.sentences import split_sentences
-
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -74,11 +72,6 @@ class Paragraph:
     def places(self) -> tuple[Place, ...]:
         """Every place this text was found, its own first."""
         return (Place(self.document, self.position), *self.also_in)
-
-    @property
-    def sentences(self) -> list[str]:
-        """Its sentences, in order."""
-        return split_sentences(self.text)
 
     @property
     def num_documents(self) -> int:

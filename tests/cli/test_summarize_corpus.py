@@ -23,7 +23,7 @@ from hiersum.data.corpora import write_clusters
 from hiersum.errors import DataError, InputError
 from hiersum.model.checkpoint import save_pretrained
 from hiersum.model.network import build_network
-from hiersum.writing.neural import NeuralModel
+from hiersum.writing.neural_model import NeuralModel
 
 Write = Callable[..., Path]
 CONFIG = load_config(None, ["decoding.beam_size=2", "decoding.max_length=12"])

@@ -31,7 +31,7 @@ from hiersum.reproduction.work import (
     write_summaries,
 )
 from hiersum.types import Example
-from hiersum.writing import neural
+from hiersum.writing import neural_model
 
 
 @pytest.fixture
@@ -185,7 +185,7 @@ def test_batches_are_those_of_an_uninterrupted_run(
     config = Config(decoding=SearchConfig(batch_tokens=40))
 
     def write(out: Path, writer: Writer) -> list[list[str]]:
-        monkeypatch.setattr(neural.NeuralModel, "load", lambda *_, **__: writer)
+        monkeypatch.setattr(neural_model.NeuralModel, "load", lambda *_, **__: writer)
         write_summaries(prepared, out, tmp_path, config)
         return writer.batches
 

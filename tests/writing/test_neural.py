@@ -25,7 +25,8 @@ from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.tokenizer import Tokenizer, train_tokenizer
 from hiersum.text.words import count_words
 from hiersum.types import Example
-from hiersum.writing.neural import NeuralModel, NeuralWriter, trail_of
+from hiersum.writing.neural import NeuralWriter, trail_of
+from hiersum.writing.neural_model import NeuralModel
 from hiersum.writing.spelling import guarded_words
 
 SMALL = {

@@ -15,6 +15,7 @@ from hiersum.config import Config, ModelConfig, SearchConfig, load_config
 from hiersum.data.example import InputForm, build_example
 from hiersum.model.network import EncoderDecoder, build_network
 from hiersum.ranking.similarity import SimilarityRanker
+from hiersum.text.sentences import split_sentences
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
 from hiersum.types import Cluster, Document, Example
@@ -71,8 +72,8 @@ def example_of(texts: Sequence[str], tokenizer: Tokenizer) -> tuple[Example, lis
     cluster = Cluster("Harbour bridge", tuple(Document(text) for text in texts))
     form = InputForm(tokenizer, has_plans=True)
     example, read = build_example(cluster, form, SimilarityRanker(), CONFIG)
-    sentences = [s for p in read for s in p.sentences]
-    return example, sentences, [p.text for p in read for _ in p.sentences]
+    sentences = [s for p in read for s in split_sentences(p.text)]
+    return example, sentences, [p.text for p in read for _ in split_sentences(p.text)]
 
 
 def write(
@@ -188,3 +189,17 @@ def test_example_without_sentences_is_done_at_once(
     )
     [page] = search.write([empty], [[]], [[]], max_words=50, min_support=0.5)
     assert page.kept == []
+
+
+def test_pronoun_must_refer_to_a_sentence_of_the_same_document(
+    network: EncoderDecoder, tokenizer: Tokenizer
+) -> None:
+    [page] = write(network, tokenizer, FixedChecker(0.0))
+    documents = [page.outline.documents[p] for p in page.outline.paragraphs]
+    first = DraftSentence("The bridge was closed.", (0,), 1.0)
+    page.kept = []
+    assert page.leaves_open("It was closed.", (0,))
+    page.kept = [first]
+    for number, document in enumerate(documents):
+        assert page.leaves_open("It opens in June.", (number,)) == (document != documents[0])
+        assert not page.leaves_open("The bridge opens in June.", (number,))

@@ -1,8 +1,8 @@
 """The lead of an article as clean text, and the URLs that the article cites.
 
 Only the lead is parsed (mwparserfromhell); citations are found by pattern in the whole text, which is
-much faster. Templates are dropped, except those that write running text: conversions, foreign words, dates.
-Brackets that held nothing but dropped templates are dropped too.
+much faster. Templates are dropped, except those that write running text: conversions, foreign words,
+dates. Brackets that held nothing but dropped templates are dropped too.
 """
 
 from __future__ import annotations

@@ -23,12 +23,12 @@ from hiersum.cli.humaneval import humaneval
 from hiersum.cli.info import info
 from hiersum.cli.options import command
 from hiersum.cli.prepare import prepare
-from hiersum.cli.ranker import rank_eval, train_ranker
 from hiersum.cli.reproduce import reproduce
 from hiersum.cli.serve import serve
 from hiersum.cli.summarize import summarize
 from hiersum.cli.tokenizer import tokenizer
 from hiersum.cli.train import plot, train
+from hiersum.cli.train_ranker import rank_eval, train_ranker
 from hiersum.errors import HiersumError
 
 # Newer versions of typer contain their own click, so the base error is found through typer.

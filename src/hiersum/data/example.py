@@ -25,6 +25,7 @@ from hiersum.graphs.similarity import add_title, similarity_graph
 from hiersum.ranking.aboutness import weigh_documents
 from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.text.paragraphs import read_paragraphs
+from hiersum.text.sentences import split_sentences
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.topic import find_topic
 from hiersum.types import TITLE_PLACE, Cluster, Example, Paragraph
@@ -144,7 +145,7 @@ def _plan(
     places: list[list[int]] = []
     for paragraph, ends in zip(chosen, boundaries):
         numbers = [first[place.document] + place.position for place in paragraph.places]
-        read = paragraph.sentences[: len(ends) - 1]
+        read = split_sentences(paragraph.text)[: len(ends) - 1]
         sentences.extend(read)
         places.extend([numbers] * len(read))
     return plan_summary(cluster, sentences, places, title)
@@ -226,7 +227,7 @@ def _encode_sentences(
     boundaries: list[tuple[int, ...]] = []
     for paragraph in chosen:
         ids, places = list(begin), [len(begin)]
-        for sentence in tokenizer.encode_many(paragraph.sentences):
+        for sentence in tokenizer.encode_many(split_sentences(paragraph.text)):
             ids += sentence
             if len(ids) >= limit:
                 break

@@ -26,8 +26,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hiersum.building.builder import build_clusters
-from hiersum.building.parts import BuildSettings
+from hiersum.building.articles import BuildSettings, build_clusters
 from hiersum.config import Config, TrainingConfig, config_to_toml
 from hiersum.data.bucketing import bucket
 from hiersum.data.columns import Rows
@@ -360,7 +359,7 @@ def write_summaries(prepared: Path, out: Path, model: Path, config: Config) -> N
     """Write a network's summary of each example in a prepared set."""
     import torch
 
-    from hiersum.writing.neural import NeuralModel
+    from hiersum.writing.neural_model import NeuralModel
 
     if out.exists():
         return

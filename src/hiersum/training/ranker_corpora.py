@@ -24,8 +24,8 @@ from hiersum.progress import tracked
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.ranking.similarity import SimilarityRanker
-from hiersum.training.ranker import train_ranker
 from hiersum.training.ranker_examples import RankerExamples, label_clusters, read_unseen
+from hiersum.training.ranker_trainer import train_ranker
 from hiersum.types import Cluster
 
 _PART_CLUSTERS = 32

@@ -33,7 +33,7 @@ from hiersum.training.processes import Processes
 from hiersum.training.run_folder import RunFolder, TrainerState
 from hiersum.training.schedule import learning_rate
 from hiersum.training.validation import Validator, means
-from hiersum.writing.neural import check_fit
+from hiersum.writing.neural_model import check_fit
 
 
 def train(config: Config, out: Path) -> Path:

@@ -16,7 +16,7 @@ from hiersum.text.overlap import lcs_overlap, ngram_overlap
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.training.objective import Objective
 from hiersum.types import Example
-from hiersum.writing.neural import NeuralModel
+from hiersum.writing.neural_model import NeuralModel
 
 SCORES = ("rouge1", "rouge2", "rougeL")
 

@@ -8,29 +8,24 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from hiersum.attribution.attention import Trail
 from hiersum.attribution.sources import attribute
-from hiersum.bundled import FOLDER
 from hiersum.checking.checker import Checker, open_checker
-from hiersum.config import Config, ModelConfig, SearchConfig
-from hiersum.data.batches import collate
+from hiersum.config import Config, SearchConfig
 from hiersum.data.bucketing import bucket_examples
-from hiersum.data.example import InputForm, build_example
-from hiersum.errors import CheckpointError
-from hiersum.model.checkpoint import TOKENIZER, fetch, from_pretrained
-from hiersum.model.network import EncoderDecoder, Network
+from hiersum.data.example import build_example
+from hiersum.model.network import EncoderDecoder
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker
 from hiersum.request import Request
 from hiersum.text.languages import UNKNOWN, detect_language
 from hiersum.text.paragraphs import PlacedTexts
-from hiersum.text.penn import from_penn, learn_casing, to_penn
+from hiersum.text.penn import from_penn, learn_casing
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import content_stems, count_letters, count_words
@@ -44,161 +39,15 @@ from hiersum.types import (
     Source,
     SummarySentence,
 )
-from hiersum.writing.beam import Hypothesis, beam_search
-from hiersum.writing.constraints import Constraint, Counted
+from hiersum.writing.beam import Hypothesis
+from hiersum.writing.neural_model import NeuralModel, text_of, until_end
 from hiersum.writing.planned import DraftSentence, Page, PlannedSearch
-from hiersum.writing.preparation import prepare, threads_for
-from hiersum.writing.spelling import SPACE, GroundedWords, Spelling, guarded_words
 from hiersum.writing.writer import Draft, Readable, Reading, Told, Watch, open_cluster
 
 logger = logging.getLogger(__name__)
 
 _TOKENS_PER_WORD = 2
 """Room for a summary of the wanted words, however its words are split."""
-_MAX_UNKNOWN = 0.2
-"""Share of words with letters that a network does not know, beyond which it cannot read."""
-
-
-@dataclass(frozen=True)
-class NeuralModel:
-    """A network that writes, and the words it writes with."""
-
-    name: str
-    network: Network
-    tokenizer: Tokenizer
-    folder: Path | None = None
-    """Where it was loaded from; None for a network that is being trained."""
-
-    @classmethod
-    def load(
-        cls, name_or_dir: str | Path, search: SearchConfig | None = None, *, device: str = "cpu"
-    ) -> NeuralModel:
-        """Load a model folder, or a model from the hub.
-
-        Args:
-            name_or_dir: the folder, or `owner/name`.
-            search: whether to write with eight-bit weights or compiled layers.
-            device: where it computes.
-
-        Raises:
-            CheckpointError: the folder lacks something, or its parts do not fit together.
-        """
-        folder = fetch(name_or_dir)
-        network = from_pretrained(folder).requires_grad_(False).to(device)
-        path = folder / TOKENIZER
-        if not path.exists():
-            raise CheckpointError(
-                f"{folder}: has no {TOKENIZER}, so it cannot read text; "
-                "convert the model again with its tokenizer (--spm)"
-            )
-        tokenizer = Tokenizer.load(path, network.config.profile)
-        check_fit(tokenizer, network.config, path)
-        name = "bundled" if folder == FOLDER else str(name_or_dir)
-        return cls(name, prepare(network, search or SearchConfig()), tokenizer, folder)
-
-    @property
-    def architecture(self) -> str:
-        """Which network of the paper this is: ht, ft or tdmca."""
-        return self.network.config.architecture
-
-    @property
-    def has_plans(self) -> bool:
-        """Does it write sentence by sentence, each from a plan?"""
-        return self.network.config.planner_width > 0
-
-    def input_form(self, config: Config) -> InputForm:
-        """Return how this network wants its source written."""
-        return InputForm.of(self.network.config, self.tokenizer, config)
-
-    def knows_letters_of(self, example: Example) -> bool:
-        """Does it know all letters of at least four words in five?"""
-        unknown = self.tokenizer.unknown_id
-        num_words = num_unknown = 0
-        for ids in example.paragraph_ids:
-            words = sum(self.pieces[token].startswith(SPACE) for token in ids)
-            num_words += words
-            num_unknown += min(words, ids.count(unknown))
-        return num_unknown <= _MAX_UNKNOWN * num_words
-
-    @cached_property
-    def pieces(self) -> list[str]:
-        """The text of every id; a network may have rows to spare."""
-        num_spare = self.network.config.vocab_size - self.tokenizer.size
-        return [*self.tokenizer.all_pieces, *[""] * num_spare]
-
-    @cached_property
-    def spelling(self) -> Spelling:
-        """How the pieces make words."""
-        return Spelling(self.pieces, self.tokenizer.end_id)
-
-    @property
-    def forbidden_ids(self) -> list[int]:
-        """Pieces that no summary may hold."""
-        vocab_size = self.network.config.vocab_size
-        return [*self.tokenizer.unwritable_ids, *range(self.tokenizer.size, vocab_size)]
-
-    def paragraph_attention(self, example: Example) -> Attention:
-        """Return how paragraphs attend to each other; nothing for a network without global layers.
-
-        A paragraph that has no token takes no part: its weights are 0.
-        """
-        if not isinstance(self.network, EncoderDecoder):
-            return ()
-        batch = collate([replace(example, target_ids=None)])
-        attention = self.network.paragraph_attention(batch.to(self.network.device))
-        size = len(example.paragraph_ids)
-        return tuple(
-            tuple(_spread(weights, batch.ranks[0], size) for weights in heads)
-            for layers in attention
-            for heads in layers.tolist()
-        )
-
-    def write_texts(self, examples: Sequence[Example], search: SearchConfig) -> list[str]:
-        """Return a whole summary of each example as the tokenizer spells it, all in one batch."""
-        found = self.search(examples, search)
-        return [text_of(hypothesis, self.tokenizer) for hypothesis in found]
-
-    def search(
-        self,
-        examples: Sequence[Example],
-        search: SearchConfig,
-        sources: Sequence[Sequence[str]] | None = None,
-        watch: Watch | None = None,
-    ) -> list[Hypothesis]:
-        """Search for a whole summary of each example.
-
-        Args:
-            examples: what is read.
-            search: how to search.
-            sources: the title and paragraphs of each as text, for `grounded` words.
-            watch: is told how far the batch is; then hypotheses carry their attention.
-        """
-        batch = collate([replace(example, target_ids=None) for example in examples])
-        constraints: list[Constraint] = []
-        if watch is not None:
-            watch(Progress("encoding", 0, len(batch.source_R)))
-            told = watch
-            constraints.append(
-                Counted(lambda done: told(Progress("writing", done, search.max_length)))
-            )
-        if search.grounded and sources is not None:
-            form = to_penn if self.tokenizer.profile.is_penn else self.tokenizer.fold
-            words = [guarded_words(map(form, texts)) for texts in sources]
-            constraints.append(GroundedWords(self.spelling, words))
-        source = self.network.encode(batch.to(self.network.device))
-        with threads_for(len(examples) * search.beam_size):
-            hypotheses = beam_search(
-                self.network,
-                source,
-                search,
-                num_clusters=len(examples),
-                begin_id=self.tokenizer.begin_id,
-                end_id=self.tokenizer.end_id,
-                forbidden=self.forbidden_ids,
-                constraints=constraints,
-                paragraph_lengths=None if watch is None else batch.paragraph_lengths,
-            )
-        return [of_cluster[0] for of_cluster in hypotheses]
 
 
 class NeuralWriter:
@@ -348,7 +197,7 @@ def _numbered_sentences(reading: Reading) -> list[tuple[str, Paragraph]]:
     return [
         (sentence, paragraph)
         for paragraph, places in pairs
-        for sentence in paragraph.sentences[: len(places) - 1]
+        for sentence in split_sentences(paragraph.text)[: len(places) - 1]
     ]
 
 
@@ -381,32 +230,9 @@ def _sourced(draft: DraftSentence, sentences: Sequence[tuple[str, Paragraph]]) -
     )
 
 
-def check_fit(tokenizer: Tokenizer, config: ModelConfig, path: Path) -> None:
-    """Refuse a tokenizer whose pieces are not the network's.
-
-    Raises:
-        CheckpointError: its size or its special pieces differ.
-    """
-    # A T5 has spare rows beyond its pieces.
-    is_spare = config.profile == "t5" and tokenizer.size < config.vocab_size
-    if tokenizer.size != config.vocab_size and not is_spare:
-        raise CheckpointError(
-            f"{path}: has {tokenizer.size} pieces, but the network knows {config.vocab_size}"
-        )
-    for name in ("pad_id", "begin_id", "end_id"):
-        found, wanted = getattr(tokenizer, name), getattr(config, name)
-        if found != wanted:
-            raise CheckpointError(f"{path}: its {name} is {found}, but the network says {wanted}")
-
-
-def text_of(hypothesis: Hypothesis, tokenizer: Tokenizer) -> str:
-    """Return what was written, as the tokenizer spells it."""
-    return tokenizer.decode(_until_end(hypothesis.token_ids, tokenizer.end_id))
-
-
 def trail_of(hypothesis: Hypothesis, example: Example, tokenizer: Tokenizer) -> Trail:
     """Say what each token looked at, and how far the text was with it."""
-    ids = _until_end(hypothesis.token_ids, tokenizer.end_id)
+    ids = until_end(hypothesis.token_ids, tokenizer.end_id)
     letters = [count_letters(tokenizer.decode(ids[: n + 1])) for n in range(len(ids))]
     assert hypothesis.attention is not None
     # A flat network may have had no room for the last paragraphs, so that they have no column.
@@ -427,19 +253,3 @@ def whole_sentences(text: str, max_words: int) -> list[str]:
             break
         kept.append(sentence)
     return kept
-
-
-def _until_end(token_ids: Sequence[int], end_id: int) -> Sequence[int]:
-    """The released search may run on past an end; the text stops at the first."""
-    return token_ids[: token_ids.index(end_id)] if end_id in token_ids else token_ids
-
-
-def _spread(
-    weights: Sequence[Sequence[float]], ranks: Sequence[int], size: int
-) -> tuple[tuple[float, ...], ...]:
-    """Return a matrix over all paragraphs from one over those of these ranks."""
-    whole = [[0.0] * size for _ in range(size)]
-    for rank, row in zip(ranks, weights):
-        for other, weight in zip(ranks, row):
-            whole[rank][other] = weight
-    return tuple(map(tuple, whole))

@@ -95,6 +95,18 @@ class Page:
         """Words that are left."""
         return self.max_words - sum(count_words(sentence.text) for sentence in self.kept)
 
+    def leaves_open(self, text: str, plan: Plan) -> bool:
+        """Does a sentence begin with "it" or the like, where nothing before it says what that is?
+
+        A pronoun may refer to the sentence before if both are about one document.
+        """
+        if not leans_on_another(split_words(text)):
+            return False
+        return not self.kept or self._document(self.kept[-1].plan) != self._document(plan)
+
+    def _document(self, plan: Plan) -> int:
+        return self.outline.documents[self.outline.paragraphs[plan[0]]]
+
     def repeats(self, text: str) -> bool:
         """Does a sentence say what one before it has said?"""
         stems = set(content_stems(text))
@@ -285,6 +297,8 @@ class PlannedSearch:
             reason = ""
             if not is_whole or not ends_sentence(text):
                 reason = "breaks off"
+            elif page.leaves_open(text, plan):
+                reason = "refers to something that the sentence before does not name"
             elif page.repeats(text):
                 reason = "repeats an earlier sentence"
             elif count_words(text) > max(page.room, 0):

@@ -24,8 +24,8 @@ from hiersum.errors import CheckpointError, ConfigError, TrainingError
 from hiersum.ranking.neural import NeuralRanker
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.training.metrics import read_metrics
-from hiersum.training.ranker import RankerTrainer, train_ranker
 from hiersum.training.ranker_examples import RankerExamples, label_clusters
+from hiersum.training.ranker_trainer import RankerTrainer, train_ranker
 from hiersum.training.run_folder import RunFolder
 from hiersum.types import Cluster, Document, Paragraph
 

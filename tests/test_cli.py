@@ -19,6 +19,7 @@ from hiersum.text.words import count_words
 
 Write = Callable[..., Path]
 BRIDGE = str(EXAMPLES / "harbour-bridge")
+CLUSTERS = str(EXAMPLES / "clusters.jsonl")
 PROSE = "The harbour bridge reopened on Monday after eleven months of repairs, the city said."
 
 
@@ -247,7 +248,7 @@ def test_a_bad_file_gives_one_sentence(
         (["summarize", BRIDGE, "--input", "x"], "leave out FILES and --title"),
         (["summarize", "--input", "no.jsonl"], "no.jsonl: no such file"),
         (["summarize", "--input", BRIDGE, "--corpus", "x"], "corpus kind 'x' is unknown"),
-        (["summarize", BRIDGE, "c.jsonl"], "c.jsonl holds clusters and"),
+        (["summarize", BRIDGE, CLUSTERS], "clusters.jsonl holds clusters and"),
         (["summarize", BRIDGE, "--nonsense"], "No such option: --nonsense"),
         (["frobnicate"], "No such command 'frobnicate'"),
         (["info", "no.jsonl"], "no.jsonl: no such file"),

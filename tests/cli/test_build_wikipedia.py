@@ -57,7 +57,7 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
         (("--crawl", tmp_path / "c"), "a crawl says who it is: give --user-agent"),
         (
             ("--pages", PAGES, "--valid", 0.6, "--test", 0.5),
-            r"--valid \(0\.6\) and --test \(0\.5\) are",
+            r"--valid \(0\.6\) and --test \(0\.5\) add up",
         ),
         (("--pages", PAGES, "--min-words", 9, "--max-words", 8), r"--min-words \(9\) is more than"),
         (("--pages", PAGES, "--engine", "spark"), "engine 'spark' is unknown; known: local, ray"),

@@ -166,6 +166,6 @@ def test_drafts_are_written_and_said_to_be_drafts(tmp_path: Path) -> None:
     completed = run("questions", "--gold", gold, "--items", 2, "--out", tmp_path / "d.jsonl")
     lines = [json.loads(line) for line in (tmp_path / "d.jsonl").read_text().splitlines()]
     assert completed.stdout == f"{len(lines)} drafts on 2 clusters\n"
-    assert 'write "status": "final" where' in completed.stderr
+    assert 'change "status": "draft" to "final"' in completed.stderr
     assert {line["status"] for line in lines} == {"draft"}
     assert len({line["id"] for line in lines}) == 2

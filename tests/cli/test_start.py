@@ -103,6 +103,7 @@ def test_mistake_is_found_before_heavy_imports(line: str, folder: Path) -> None:
     assert sorted(folder.rglob("*")) == before
 
 
+@pytest.mark.slow  # processor time grows on a busy machine
 @pytest.mark.parametrize(
     ("line", "seconds"), [("--version", 0.3), ("--help", 0.3), ("summarize no.txt", 0.6)]
 )

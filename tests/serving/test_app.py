@@ -12,7 +12,7 @@ import pytest
 from servers import PROSE, GatedSummarizer, events
 
 from hiersum import Cluster, Document, Summarizer, load_config
-from hiersum.serving.schema import ResultAnswer, SummarizeBody
+from hiersum.serving.messages import ResultAnswer, SummarizeBody
 
 Serve = Callable[..., httpx.Client]
 BODY = {"id": "b", "title": "Bridge", "documents": [PROSE, "Ferries are slow but pretty."]}

@@ -29,9 +29,7 @@ if TYPE_CHECKING:
 humaneval = typer.Typer(rich_markup_mode=None)
 
 StudyArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The study's folder.")]
-GoldOption = Annotated[
-    Path, typer.Option("--gold", callback=check_exists, help="Clusters with gold summaries.")
-]
+GoldOption = Annotated[Path, typer.Option("--gold", help="Clusters with gold summaries.")]
 FormatOption = Annotated[
     str, typer.Option("--format", help="html (works offline), mturk, potato or label-studio.")
 ]
@@ -55,6 +53,7 @@ def draft(
     corpus: CorpusOption = "auto",
 ) -> None:
     """Draft questions on gold summaries, for a person to edit."""
+    check_exists(gold)
     from hiersum.humaneval.making import draft_file
 
     drafts, clusters = draft_file(gold, out, items=items, per_item=per_item, seed=seed, kind=corpus)
@@ -99,6 +98,7 @@ def make(
 ) -> None:
     """Make a study: draw clusters, anonymise systems, and balance the assignments."""
     systems = _systems(system)
+    check_exists([*systems.values(), gold])
     from hiersum.humaneval.design import balance_tables
     from hiersum.humaneval.making import StudyPlan, balance_record, make_study
     from hiersum.humaneval.study import write_study
@@ -174,7 +174,7 @@ def import_(
     folder: StudyArgument,
     files: Annotated[
         list[Path],
-        typer.Argument(callback=check_exists, help="Files of answers, or folders of them."),
+        typer.Argument(help="Files of answers, or folders of them."),
     ],
     format_name: FormatOption,
     skip_bad: SkipBadOption = False,
@@ -263,5 +263,5 @@ def _systems(given: list[str]) -> dict[str, Path]:
             raise InputError(f"--system {text!r}: write NAME=FILE")
         if name in systems:
             raise InputError(f"--system {name!r} is given twice; systems need different names")
-        systems[name] = check_exists(Path(path))
+        systems[name] = Path(path)
     return systems

@@ -74,7 +74,7 @@ SkipBadOption = Annotated[
     bool, typer.Option("--skip-bad", help="Count and skip unusable clusters.")
 ]
 EngineOption = Annotated[
-    str, typer.Option("--engine", help="Run the work on local processes or on ray.")
+    str, typer.Option("--engine", help="Where to work: local (processes) or ray.")
 ]
 RayAddressOption = Annotated[
     str | None,

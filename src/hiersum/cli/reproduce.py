@@ -11,7 +11,6 @@ import typer
 
 from hiersum.cli.options import JsonOption, SetOption, WorkersOption
 from hiersum.errors import InputError
-from hiersum.reproduction.experiment import load_experiment
 
 
 def reproduce(
@@ -42,6 +41,8 @@ def reproduce(
     if plan and (as_json or report or redo):
         raise InputError("--plan only lists the stages; leave out --json, --report and --redo")
     overrides, number = settings or (), workers or os.cpu_count() or 1
+    from hiersum.reproduction.experiment import load_experiment
+
     load_experiment(experiment, overrides)  # fails before torch is imported
     from hiersum.reproduction.paper_tables import to_text
     from hiersum.reproduction.run import list_stages, reproduce

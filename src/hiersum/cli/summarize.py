@@ -112,6 +112,7 @@ def summarize(
             )
         if not files:
             raise InputError("nothing to summarise; give files or folders, - for stdin, or --input")
+        check_exists([name for name in files if name not in ("", "-")])
         _check_request(config, title, focus, max_words, system, strict=strict, draft=draft)
         options["with_attention"] = report_path is not None
         if report_path is not None:

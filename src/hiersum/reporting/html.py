@@ -1,8 +1,8 @@
-"""A summary as one HTML file that needs nothing else: no network, no other file, no installed program.
+"""A report: summaries in one self-contained HTML file.
 
-The view is written in plain JavaScript modules (`assets/`), which the page loads one by one and a report
-holds in one script. A report's policy lets only that script and that style run, by their checksums, so
-that nothing in a title or a paragraph could.
+The view is plain JavaScript modules (`assets/`). The live page loads them one by one; a report contains
+them as one script. A report's content policy allows only that script and style, by checksum, so that
+nothing in a title or a paragraph can run.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ STYLES = ("base.css", "view.css", "panels.css", "adapt.css")
 _IMPORT = re.compile(r"^import [^;]*;\n", re.M)
 _EXPORT = re.compile(r"^export (?=(?:function|class) (\w+))", re.M)
 _PLACE = re.compile(r"\{\{(\w+)\}\}")
-# Signs that could end the element that the data lies in, or a line of a script.
+# Characters that could end the element around the data, or a line of a script.
 _UNSAFE = {sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
@@ -42,8 +42,8 @@ def write_report(summary: Summary, path: Path, config: Config | None = None) -> 
     """Write the report of one summary.
 
     Args:
-        summary: what was written.
-        path: the file; it appears when it is complete.
+        summary: the summary.
+        path: the file; it is written atomically.
         config: the settings the summary was written with.
 
     Raises:
@@ -58,9 +58,9 @@ def write_results(
     """Write one report of several results, each a result line with its `report`.
 
     Args:
-        results: what is shown.
-        path: the file; it appears when it is complete.
-        num_summaries: how many there were, if not all are shown.
+        results: the results to show.
+        path: the file; it is written atomically.
+        num_summaries: the number of summaries, if not all are shown.
 
     Raises:
         InputError: the place cannot be written to.
@@ -72,7 +72,7 @@ def write_results(
 
 
 def result_with_report(summary: Summary, config: Config | None = None) -> dict[str, Any]:
-    """Return a result line that the view can show."""
+    """Return a result with the data that the view shows."""
     return {**summary.to_record(), "report": report_record(summary, config)}
 
 
@@ -91,13 +91,13 @@ def render_report(results: Sequence[Mapping[str, Any]], *, note: str = "") -> st
 
 @cache
 def empty_report() -> str:
-    """Return the page of a report that has no data yet; the browser puts results into it."""
+    """Return a report without data; the browser fills in results."""
     plain = "<p>This report needs JavaScript, which runs in this file alone.</p>"
     return fill({"title": "Summary · hiersum", "plain": plain, "data": ""})
 
 
 def fill(values: Mapping[str, str]) -> str:
-    """Put values into the page of a report, together with what all reports have."""
+    """Fill the report's template with values, the style and the script."""
     style, script = "\n".join(map(asset, STYLES)), _joined_modules()
     policy = (
         f"default-src 'none'; script-src '{_checksum(script)}'; style-src '{_checksum(style)}'; "
@@ -115,7 +115,7 @@ def fill(values: Mapping[str, str]) -> str:
 
 
 def as_safe_json(value: Any) -> str:
-    """Return JSON that can stand within any HTML element."""
+    """Return JSON that is safe inside any HTML element."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return re.sub("[<>&\u2028\u2029]", lambda match: _UNSAFE[match[0]], text)
 
@@ -127,7 +127,7 @@ def asset(name: str) -> str:
 
 @cache
 def _joined_modules() -> str:
-    """Return the modules of the view as one script, each in a scope of its own."""
+    """Return the modules of the view as one script, each in its own scope."""
     return "\n".join(_as_scope(asset(f"{name}.js")) for name in MODULES)
 
 
@@ -142,7 +142,7 @@ def _checksum(text: str) -> str:
 
 
 def _plain(results: Iterable[Mapping[str, Any]]) -> str:
-    """Return the summaries and their sources for readers that run no script."""
+    """Return the summaries and their sources for readers without JavaScript."""
     parts = []
     for result in results:
         parts.append(f"<h1>{escape(result['title'] or 'Summary')}</h1>")

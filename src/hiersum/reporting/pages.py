@@ -1,24 +1,38 @@
-"""The live page: what a browser gets from a server besides the API.
+"""The live page of a server, and the route that reads the files dropped on it.
 
-All of it lies in `assets/` and is served as it is; nothing is built, and nothing is fetched from
-elsewhere, which the policy also forbids.
+The page is served from `assets/` as it is: there is no build step, and its policy forbids loading
+anything from other sites. Uploaded files go through the same readers as files on disk, behind limits.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import cache
+from pathlib import PurePosixPath
 from threading import Thread
+from typing import Any
 
-from fastapi import FastAPI, HTTPException, Request, Response
+from anyio import CapacityLimiter, to_thread
+from fastapi import APIRouter, FastAPI, HTTPException, Request, Response
 from fastapi.params import Depends
 
 from hiersum.config import DataConfig
+from hiersum.errors import InputError
 from hiersum.reporting.html import ASSETS, asset, empty_report
 from hiersum.reporting.record import warm_up
-from hiersum.reporting.uploads import upload_router
+from hiersum.text.documents import document_of
+from hiersum.text.encodings import clean_text
+from hiersum.text.formats import kind_of
 
+MAX_UPLOAD_BYTES = 25_000_000
+_MAX_NAME_CHARACTERS = 255
+_MAX_SECONDS = 60
+_KIND = "application/octet-stream"
+_MAX_AT_ONCE = 2  # a large PDF takes seconds of a processor
+_CLUSTER_SUFFIXES = (".json", ".jsonl", ".parquet")
 _TYPES = {
     "js": "text/javascript; charset=utf-8",
     "css": "text/css; charset=utf-8",
@@ -33,7 +47,7 @@ _HEADERS = {
     ),
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-cache",  # asked for anew, and not sent again while it is the same
+    "Cache-Control": "no-cache",  # revalidate; an unchanged file is not sent again
 }
 _PAGE = "page.html"
 _REPORT = "report.html"
@@ -46,8 +60,8 @@ def mount_pages(
 
     Args:
         app: the application that answers `/v1/models` and `/v1/summarize/stream`.
-        config: limits on what is read of an uploaded document.
-        dependencies: what a request to read a file must pass, such as a key; the page itself is free.
+        config: limits on uploaded documents.
+        dependencies: checks for uploads, such as an API key; the page itself is open to all.
     """
 
     @app.get("/", include_in_schema=False)
@@ -66,7 +80,7 @@ def mount_pages(
 
 @cache
 def _warm_up_once() -> None:
-    """Who opens the page will soon want a report, and finding names takes seconds to load."""
+    """Load the name finder, which takes seconds, before the page needs its first report."""
     Thread(target=warm_up, daemon=True).start()
 
 
@@ -85,7 +99,91 @@ def _asset_names() -> frozenset[str]:
 
 @cache
 def _content(name: str) -> tuple[bytes, str]:
-    """Return a file and the tag that tells whether it is still the same."""
+    """Return a file and its ETag."""
     text = empty_report() if name == _REPORT else asset(name)
     content = text.encode()
     return content, f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+
+
+def upload_router(config: DataConfig, *, max_bytes: int = MAX_UPLOAD_BYTES) -> APIRouter:
+    """Return the route that reads an uploaded file.
+
+    Args:
+        config: limits on documents.
+        max_bytes: the largest accepted file.
+    """
+    router = APIRouter()
+    limiter: CapacityLimiter | None = None
+
+    @router.post("/v1/read", tags=["summarize"], summary="Read a file as text", openapi_extra=_BODY)
+    async def read(request: Request, name: str = "") -> dict[str, list[dict[str, Any]]]:
+        """Return the document in a file (.txt .md .html .pdf .docx, plain or gzipped).
+
+        The body is the file's bytes, sent as application/octet-stream; the suffix of `name` tells
+        Markdown from plain text. Answers 413 if it is too large, 422 if it cannot be read.
+        """
+        nonlocal limiter
+        limiter = limiter or CapacityLimiter(_MAX_AT_ONCE)  # needs a running event loop
+        shown = _file_name(name)
+        try:
+            async with asyncio.timeout(_MAX_SECONDS):
+                data = await _body(request, shown, max_bytes)
+        except TimeoutError:
+            detail = f"{shown}: took longer than {_MAX_SECONDS} s to arrive"
+            raise HTTPException(408, detail) from None
+        try:
+            return await to_thread.run_sync(_read_file, data, shown, config, limiter=limiter)
+        except InputError as error:
+            raise HTTPException(422, str(error)) from error
+
+    return router
+
+
+_BODY = {
+    "requestBody": {
+        "required": True,
+        "content": {_KIND: {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+def _file_name(name: str) -> str:
+    """Return the last part of a path, as one line of text."""
+    last = PurePosixPath(clean_text(name).replace("\\", "/").replace("\n", " ")).name
+    if not last or len(last) > _MAX_NAME_CHARACTERS:
+        raise HTTPException(
+            422, f"a file needs a name of at most {_MAX_NAME_CHARACTERS} characters (?name=a.txt)"
+        )
+    return last
+
+
+async def _body(request: Request, name: str, max_bytes: int) -> bytes:
+    """Return the body; refuse it as soon as it is too large."""
+    kind = request.headers.get("content-type", "")
+    if kind != _KIND:
+        # Browsers let other sites send other content types without a CORS check.
+        raise HTTPException(415, f"{name}: must be sent as {_KIND}, got {kind or 'nothing'}")
+    refusal = HTTPException(413, f"{name}: larger than {max_bytes:,} bytes; send a smaller file")
+    declared = request.headers.get("content-length", "")
+    if declared.isascii() and declared.isdigit() and int(declared) > max_bytes:
+        raise refusal
+    chunks, size = [], 0
+    async for chunk in request.stream():
+        chunks.append(chunk)
+        size += len(chunk)
+        if size > max_bytes:
+            raise refusal
+    if not size:
+        raise HTTPException(422, f"{name}: the file is empty")
+    return b"".join(chunks)
+
+
+def _read_file(data: bytes, name: str, config: DataConfig) -> dict[str, list[dict[str, Any]]]:
+    suffix = kind_of(PurePosixPath(name))
+    if suffix in _CLUSTER_SUFFIXES:
+        raise InputError(f"{name}: holds clusters; summarise it with: hiersum summarize {name}")
+    document, unread = document_of(data, name, suffix, config)
+    return {
+        "documents": [{"name": document.name, "url": document.url, "text": document.text}],
+        "unread": [] if unread is None else [asdict(unread)],
+    }

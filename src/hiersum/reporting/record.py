@@ -1,7 +1,7 @@
-"""What a view of a summary shows besides its result line, as plain JSON.
+"""The data of a report beyond the result itself, as plain JSON.
 
-The documents with all their paragraphs, which of them were read and how they ranked, how they relate,
-and how far each document is covered. Large clusters are cut, and `cut` says what is missing.
+The documents and their paragraphs, the ranking, the graphs between paragraphs, and the coverage of each
+document. Large clusters are cut, and `cut` says what is missing.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ MAX_EDGES = 300
 MIN_WEIGHT = 0.01
 TITLE_NODE = -1
 """The title in a graph of attention; other nodes are ranks."""
-_one_at_a_time = Lock()  # spaCy's vocabulary grows while it reads
+_one_at_a_time = Lock()  # spaCy's vocabulary is not thread-safe
 
 
 def report_record(summary: Summary, config: Config | None = None) -> dict[str, Any]:
-    """Return what the view shows of a summary (see docs/formats.md).
+    """Return the data that the view shows of a summary (see docs/formats.md).
 
     Args:
-        summary: what was written.
-        config: the settings it was written with; they say how documents are split.
+        summary: the summary.
+        config: the settings it was written with.
     """
     config = config or Config()
     texts = [split_document(d, config.data.max_paragraph_words) for d in summary.documents]
@@ -60,7 +60,7 @@ def report_record(summary: Summary, config: Config | None = None) -> dict[str, A
 
 
 def warm_up() -> None:
-    """Load what the first report would wait for."""
+    """Load the models that the first report needs."""
     with _one_at_a_time, suppress(MissingDependencyError, ConfigError):
         discourse_graph([Paragraph("A town.", 0, 0)])
 
@@ -76,7 +76,7 @@ def _cited(summary: Summary) -> set[Place]:
 def _shown(
     texts: Sequence[Sequence[str]], rank_of: Mapping[Place, int], cited: set[Place]
 ) -> set[Place]:
-    """Choose paragraphs to show: what is cited, then what was read, then the rest as it stands."""
+    """Choose the paragraphs to show: first those cited, then those read, then the others."""
     places = [Place(d, p) for d, paragraphs in enumerate(texts) for p in range(len(paragraphs))]
     last = len(rank_of)
     places.sort(key=lambda place: (place not in cited, rank_of.get(place, last)))
@@ -129,7 +129,7 @@ def _coverage(
 
 
 def _graphs(summary: Summary, config: Config) -> tuple[list[dict[str, Any]], list[str]]:
-    """Relate the best paragraphs in every way there is; also say which ways are missing."""
+    """Return the graphs of the best paragraphs, and why some graphs are missing."""
     nodes = summary.paragraphs[:MAX_NODES]
     graphs = [_graph_record("similarity", _similarity(summary, nodes, config))]
     missing = []
@@ -152,7 +152,7 @@ def _graphs(summary: Summary, config: Config) -> tuple[list[dict[str, Any]], lis
 def _similarity(
     summary: Summary, nodes: Sequence[Paragraph], config: Config
 ) -> NDArray[np.float64]:
-    """Relate paragraphs by their words, weighed among all paragraphs of the cluster."""
+    """Return tf-idf similarities, with idf over all paragraphs of the cluster."""
     own = {place for paragraph in summary.paragraphs for place in paragraph.places}
     others = [
         paragraph.text
@@ -166,7 +166,7 @@ def _similarity(
 def _graph_record(
     kind: str, weights: NDArray[np.float64], *, first: int = 0, is_directed: bool = False
 ) -> dict[str, Any]:
-    """Return the strongest edges as [from, to, weight], strongest first; none from a node to itself."""
+    """Return the strongest edges as [from, to, weight], without self-loops."""
     kept = weights.copy()
     np.fill_diagonal(kept, 0)
     if not is_directed:

@@ -1,1 +1,1 @@
-"""Summaries over HTTP: a bounded queue before one network, and routes before the queue."""
+"""Summaries over HTTP: routes in front of a bounded queue in front of one summarizer."""

@@ -1,12 +1,12 @@
-"""The routes: a cluster in, a result line out, at once or with progress.
+"""The HTTP routes.
 
-    POST /v1/summarize          a cluster line in, a result line out
+    POST /v1/summarize          a cluster in, a result out
     POST /v1/summarize/stream   the same as server-sent events: progress, then result or error
     GET  /v1/models             systems, model and limits
     GET  /healthz /readyz /metrics /openapi.json
     GET  / /assets, POST /v1/read   the page for the browser (see reporting/pages.py)
 
-Whatever a client can cause is answered with 4xx or 503 and {"detail": one sentence}.
+Every error that a client can cause is answered with 4xx or 503 and {"detail": one sentence}.
 """
 
 from __future__ import annotations
@@ -29,20 +29,27 @@ from hiersum.errors import HiersumError
 from hiersum.pipeline import Summarizer
 from hiersum.reporting.html import result_with_report
 from hiersum.reporting.pages import mount_pages
-from hiersum.serving.messages import Asked, RequestError, incident, parse_request
+from hiersum.serving.messages import (
+    Asked,
+    ErrorAnswer,
+    ModelsAnswer,
+    RequestError,
+    ResultAnswer,
+    incident,
+    parse_request,
+    request_body,
+)
 from hiersum.serving.metrics import CONTENT_TYPE, CountRequests, Metrics
-from hiersum.serving.queue import BatchQueue
-from hiersum.serving.schema import ErrorAnswer, ModelsAnswer, ResultAnswer, request_body
-from hiersum.serving.ticket import ClientGoneError, Ticket, queue_is_full, summary_of
+from hiersum.serving.queue import BatchQueue, ClientGoneError, Ticket, queue_is_full, summary_of
 from hiersum.types import Progress, Summary
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
-    400: {"model": ErrorAnswer, "description": "The body is no JSON."},
+    400: {"model": ErrorAnswer, "description": "The body is not JSON."},
     401: {"model": ErrorAnswer, "description": "The API key is missing or wrong."},
     408: {"model": ErrorAnswer, "description": "The request took too long to arrive."},
     413: {"model": ErrorAnswer, "description": "The request is too large."},
     415: {"model": ErrorAnswer, "description": "The body is not declared as JSON."},
-    422: {"model": ErrorAnswer, "description": "The request cannot be met as it is."},
+    422: {"model": ErrorAnswer, "description": "A field is missing, unknown or out of range."},
     503: {"model": ErrorAnswer, "description": "The queue is full; see Retry-After."},
 }
 _Answer = Callable[[Summary, Asked], dict[str, Any]]
@@ -54,8 +61,8 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
     """Return the application around one summarizer.
 
     Args:
-        summarizer: reads and writes; limits are those of its `config.serving`.
-        api_key: what clients of /v1 and /metrics must send; None lets everyone in.
+        summarizer: writes the summaries; its `config.serving` sets the limits.
+        api_key: the key that /v1 and /metrics require; None lets everyone in.
     """
     config = summarizer.config.serving
     metrics = Metrics()
@@ -67,7 +74,7 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
         yield
         await asyncio.to_thread(queue.close)
 
-    # The pages that usually show the API fetch scripts from elsewhere, so they are off.
+    # FastAPI's documentation pages load scripts from other sites, so they are off.
     app = FastAPI(
         title="hiersum", version=__version__, lifespan=lifespan, docs_url=None, redoc_url=None
     )
@@ -115,8 +122,8 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
         dependencies=guarded,
         responses={
             200: {
-                "description": "Events `progress` (stage, done, total), then one `result` (a result "
-                "line) or `error` (detail).",
+                "description": "Events `progress` (stage, done, total), then one `result` or "
+                "`error` (detail).",
                 "content": {"text/event-stream": {}},
             },
             **_REFUSALS,
@@ -124,7 +131,7 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
         openapi_extra=request_body(),
     )
     async def stream(http: HttpRequest) -> Response:
-        """Summarise a cluster, and say how far it is."""
+        """Summarise a cluster and report progress."""
         asked = await asked_by(http)
         ticket = Ticket(asked, queue, http)
         return StreamingResponse(
@@ -133,7 +140,7 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
 
     @app.get("/v1/models", dependencies=guarded, response_model=ModelsAnswer)
     async def models() -> dict[str, Any]:
-        """Name the systems there are, the model, and the limits of a request."""
+        """List the systems, the model and the limits of a request."""
         model = summarizer.model
         return {
             "systems": summarizer.systems,
@@ -156,7 +163,7 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
 
     @app.get("/readyz", responses={503: {"model": ErrorAnswer}})
     async def readyz() -> dict[str, str]:
-        """Say whether requests are taken on."""
+        """Say whether requests are accepted."""
         if not queue.is_open:
             raise RequestError(503, "the server is starting or stopping")
         if queue.is_full:
@@ -165,7 +172,7 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
 
     @app.get("/metrics", dependencies=guarded)
     async def count() -> Response:
-        """Return the counts as Prometheus reads them."""
+        """Return the metrics in Prometheus's format."""
         return Response(metrics.text(), media_type=CONTENT_TYPE)
 
     mount_pages(app, summarizer.config.data, dependencies=guarded)
@@ -194,14 +201,14 @@ def _event(name: str, data: dict[str, Any]) -> str:
 
 
 async def _read_body(http: HttpRequest, max_megabytes: int, seconds: float) -> bytes:
-    """Read a request as far as the limits let it.
+    """Read the body of a request within the limits.
 
     Raises:
         RequestError: it is not declared as JSON, too large, or too slow.
     """
     kind = http.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        # A web page elsewhere could send any other kind without asking.
+        # Browsers let other sites send other content types without a CORS check.
         raise RequestError(
             415, f"the body must be application/json, got {kind or 'no content type'}"
         )
@@ -228,7 +235,7 @@ def _key_check(api_key: str | None) -> Callable[[HttpRequest], Awaitable[None]]:
             return
         bearer = http.headers.get("authorization", "").removeprefix("Bearer ")
         given = http.headers.get("x-api-key") or bearer
-        # In constant time, so that nobody learns a key letter by letter.
+        # A comparison in constant time does not leak the key letter by letter.
         if not hmac.compare_digest(given.encode(), api_key.encode()):
             detail = "the API key is missing or wrong; send it as Authorization: Bearer KEY"
             raise RequestError(401, detail, {"WWW-Authenticate": "Bearer"})
@@ -237,7 +244,7 @@ def _key_check(api_key: str | None) -> Callable[[HttpRequest], Awaitable[None]]:
 
 
 def _add_error_answers(app: FastAPI) -> None:
-    """Give every failure its status and one sentence."""
+    """Answer every error with its status and one sentence."""
 
     @app.exception_handler(HiersumError)
     async def refused(http: HttpRequest, error: HiersumError) -> Response:

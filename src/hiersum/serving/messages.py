@@ -1,4 +1,7 @@
-"""Requests: bytes become a cluster and what is asked about it, or one sentence and a status code."""
+"""Requests and answers: how they are checked, and how OpenAPI describes them.
+
+The checks are our own, so that a file and a request are refused in the same words.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from hiersum.config import ServingConfig
 from hiersum.data.records import cluster_from_record, describe_kind, parse_json
@@ -29,7 +34,7 @@ _WHERE = "request"
 
 
 class RequestError(HiersumError):
-    """A request that is not taken on, and the status that says why."""
+    """A refused request and its HTTP status."""
 
     def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -39,7 +44,7 @@ class RequestError(HiersumError):
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request that can be met."""
+    """A valid request."""
 
     cluster: Cluster
     request: Request
@@ -47,17 +52,17 @@ class Asked:
 
 
 def incident(error: Exception) -> RequestError:
-    """Log a bug of ours under a number that the client can name."""
+    """Log a bug under a number that the client can quote."""
     number = secrets.token_hex(4)
     logger.error("incident %s", number, exc_info=error)
     return RequestError(500, f"something broke on the server; this is incident {number} in its log")
 
 
 def parse_request(body: bytes, summarizer: Summarizer) -> Asked:
-    """Check a request against its form, the limits and what the summarizer can do.
+    """Check a request's fields, its limits and the summarizer's abilities.
 
     Raises:
-        RequestError: it is no JSON (400).
+        RequestError: it is not JSON (400).
         DataError, InputError: a field is missing, unknown, of the wrong type or out of range.
     """
     try:
@@ -94,3 +99,123 @@ def _check_documents(record: Mapping[str, Any], config: ServingConfig) -> None:
         raise DataError(
             f"{_WHERE}: {len(documents)} documents; at most {config.max_documents} are taken"
         )
+
+
+class _Described(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class DocumentBody(_Described):
+    """A document: its text, or its paragraphs, which are not split further."""
+
+    name: str = ""
+    url: str = ""
+    text: str | None = None
+    paragraphs: list[str] | None = None
+
+
+class SummarizeBody(_Described):
+    """A cluster and the options of its summary."""
+
+    documents: list[DocumentBody | str] = Field(description="At least one.")
+    id: str = ""
+    title: str = Field("", description="The topic of the documents.")
+    summary: str | None = Field(None, description="A reference summary; ignored.")
+    graph: list[list[float]] | None = Field(
+        None, description="Edge weights between all paragraphs."
+    )
+    system: str | None = Field(None, description="One of the systems listed at /v1/models.")
+    max_words: int | None = Field(None, description="Longest summary in words.", ge=1)
+    focus: str = Field("", description="A question or aspect to concentrate on.")
+    strict: bool = Field(False, description="Leave out sentences that no source supports.")
+    report: bool = Field(False, description="Add the data of a report page as `report`.")
+
+
+class SourceAnswer(_Described):
+    """A paragraph that supports a sentence; indices start at 0."""
+
+    document: int
+    paragraph: int
+    score: float
+
+
+class SpanAnswer(_Described):
+    """A name, number or date that no source has."""
+
+    text: str
+    start: int
+    end: int
+    kind: str
+
+
+class ConflictAnswer(SpanAnswer):
+    """A number or date that a source contradicts."""
+
+    other: str
+    document: int
+    paragraph: int
+
+
+class SentenceAnswer(_Described):
+    """A sentence and its sources."""
+
+    text: str
+    sources: list[SourceAnswer]
+    unsupported: list[SpanAnswer]
+    conflicts: list[ConflictAnswer]
+
+
+class DocumentAnswer(_Described):
+    """A document; indices refer to this order."""
+
+    name: str
+    url: str
+
+
+class UnreadAnswer(_Described):
+    """Something that was not read, and why."""
+
+    name: str
+    reason: str
+    document: int | None
+
+
+class ResultAnswer(_Described):
+    """A result line."""
+
+    id: str
+    title: str
+    summary: str
+    sentences: list[SentenceAnswer]
+    dropped: list[SentenceAnswer]
+    documents: list[DocumentAnswer]
+    uncited: list[int]
+    unread: list[UnreadAnswer]
+    system: str
+    model: str | None
+    seconds: float
+    report: dict[str, Any] | None = None
+
+
+class ModelsAnswer(_Described):
+    """The systems and limits of this server."""
+
+    systems: list[str]
+    default: str
+    model: dict[str, Any] | None
+    limits: dict[str, int]
+
+
+class ErrorAnswer(_Described):
+    """An error, in one sentence."""
+
+    detail: str
+
+
+def request_body() -> dict[str, Any]:
+    """Return the OpenAPI description of a request's body."""
+    schema = SummarizeBody.model_json_schema()
+    definitions = schema.pop("$defs")
+    document = definitions["DocumentBody"]
+    schema["properties"]["documents"]["items"] = {"anyOf": [document, {"type": "string"}]}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}

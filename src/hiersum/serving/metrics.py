@@ -1,4 +1,4 @@
-"""What a server counts, for Prometheus."""
+"""Prometheus metrics of a server."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIZES = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
 class Metrics:
-    """The counts of one server; several in one process do not mix."""
+    """The metrics of one server, in a registry of its own."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -28,42 +28,44 @@ class Metrics:
         )
         self.seconds = Histogram(
             "hiersum_request_seconds",
-            "From a request's first byte to its answer's last.",
+            "Seconds from a request's first byte to its answer's last.",
             ["route"],
             buckets=_SECONDS,
             registry=self.registry,
         )
         self.wait_seconds = Histogram(
             "hiersum_queue_seconds",
-            "How long accepted requests waited.",
+            "Seconds that accepted requests waited.",
             buckets=_SECONDS,
             registry=self.registry,
         )
         self.batch_size = Histogram(
             "hiersum_batch_requests",
-            "Requests taken on together.",
+            "Requests per batch.",
             buckets=_SIZES,
             registry=self.registry,
         )
         self.cancelled = Counter(
-            "hiersum_cancelled", "Requests whose client went away.", registry=self.registry
+            "hiersum_cancelled", "Requests whose client disconnected.", registry=self.registry
         )
         self.refused = Counter(
-            "hiersum_refused", "Requests for which there was no place.", registry=self.registry
+            "hiersum_refused",
+            "Requests refused because the queue was full.",
+            registry=self.registry,
         )
 
     def watch_queue(self, count: Callable[[], int]) -> None:
-        """Report how many requests wait, whenever someone asks."""
-        gauge = Gauge("hiersum_queue_requests", "Requests that wait.", registry=self.registry)
+        """Export the length of the queue."""
+        gauge = Gauge("hiersum_queue_requests", "Waiting requests.", registry=self.registry)
         gauge.set_function(count)
 
     def text(self) -> bytes:
-        """Return all counts as Prometheus reads them."""
+        """Return all metrics in Prometheus's text format."""
         return generate_latest(self.registry)
 
 
 class CountRequests:
-    """Counts and times every request; knows routes by their pattern, so that names stay few."""
+    """Middleware that counts and times requests per route pattern."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self.app = app
@@ -75,7 +77,7 @@ class CountRequests:
             await self.app(scope, receive, send)
             return
         start = time.perf_counter()
-        status = 499  # gone before there was an answer, as proxies write it
+        status = 499  # the client left before the answer; nginx uses this code
 
         async def note_status(message: Message) -> None:
             nonlocal status

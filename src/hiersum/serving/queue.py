@@ -1,56 +1,61 @@
-"""Requests wait in line for one network, which writes those that ask the same together.
+"""A bounded queue of requests in front of one summarizer, and the clients that wait in it.
 
-One thread takes them, oldest first. With the oldest go all that wait and ask the same (system, length,
-focus), and it waits a moment for more; the summarizer then writes those of like length at once. Who goes
-away while waiting frees the place; what is being written for nobody any more is given up.
+One thread takes the oldest request together with all others that have the same options (system, length,
+focus), after a short wait for more, and summarises them as one batch. A client that disconnects frees its
+place; a batch that nobody waits for any more is abandoned.
 """
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import asdict, dataclass, field
+
+from starlette.requests import Request as HttpRequest
 
 from hiersum.config import ServingConfig
 from hiersum.pipeline import Failure, Summarizer
 from hiersum.request import NEURAL_SYSTEMS, Request
+from hiersum.serving.messages import Asked, RequestError, incident
 from hiersum.serving.metrics import Metrics
 from hiersum.types import Cluster, Progress, Summary
 
 Outcome = Summary | Failure | Exception
-_LONGEST_RETRY = 60.0
-_MEMORY = 0.2  # weight of the newest request in the average of how long one takes
+_MAX_RETRY_SECONDS = 60.0
+_SMOOTHING = 0.2  # weight of the newest batch in the running mean of seconds per request
+_KEEP_ALIVE_SECONDS = 15.0  # a silent stream sends a comment this often
 
 
 @dataclass(eq=False)
 class Job:
-    """A request that was accepted. `tell` is called from the thread that writes."""
+    """An accepted request. `tell` is called from the summarizer's thread."""
 
     cluster: Cluster
     request: Request
     tell: Callable[[Progress | Outcome], None]
     accepted: float = field(default_factory=time.perf_counter)
     is_done: bool = False
-    """It has its outcome, or nobody wants it any more."""
+    """It has its outcome, or was cancelled."""
 
     def finish(self, outcome: Outcome) -> None:
-        """Hand over the outcome, once."""
+        """Deliver the outcome, unless the job is done already."""
         if not self.is_done:
             self.is_done = True
             self.tell(outcome)
 
 
 class QueueFullError(Exception):
-    """There is no place left, or the queue is closing."""
+    """The queue is full or closing."""
 
 
 class _AbandonedError(Exception):
-    """Nobody waits for what is being written."""
+    """Every client of the batch has gone."""
 
 
 class BatchQueue:
-    """Accepted requests on their way to the summarizer."""
+    """Accepted requests, summarised in batches by one thread."""
 
     def __init__(self, summarizer: Summarizer, config: ServingConfig, metrics: Metrics) -> None:
         self._summarizer = summarizer
@@ -64,7 +69,7 @@ class BatchQueue:
         metrics.watch_queue(lambda: len(self._waiting))
 
     def start(self) -> None:
-        """Begin to work."""
+        """Start the thread."""
         self._thread.start()
 
     def close(self) -> None:
@@ -76,24 +81,24 @@ class BatchQueue:
 
     @property
     def is_open(self) -> bool:
-        """Are requests taken on and worked on?"""
+        """Whether requests are accepted."""
         return self._thread.is_alive() and not self._is_closing
 
     @property
     def is_full(self) -> bool:
-        """Is there no place left?"""
+        """Whether the queue has no place left."""
         return len(self._waiting) >= self._config.max_queue
 
     @property
     def retry_after(self) -> int:
-        """Seconds after which there should be room again."""
-        return round(min(max(1.0, self._seconds_each * len(self._waiting)), _LONGEST_RETRY))
+        """The number of seconds after which there should be room again."""
+        return round(min(max(1.0, self._seconds_each * len(self._waiting)), _MAX_RETRY_SECONDS))
 
     def submit(self, job: Job) -> int:
-        """Put a request at the end of the line; return how many are before it.
+        """Append a request to the queue; return how many are before it.
 
         Raises:
-            QueueFullError: there is no place left.
+            QueueFullError: the queue is full or closing.
         """
         with self._changed:
             if self._is_closing or self.is_full:
@@ -103,7 +108,7 @@ class BatchQueue:
             return len(self._waiting) - 1
 
     def cancel(self, job: Job) -> None:
-        """Forget a request whose client has gone; one that is done is left alone."""
+        """Drop a request whose client has gone, unless it is done already."""
         with self._changed:
             if job.is_done:
                 return
@@ -121,42 +126,42 @@ class BatchQueue:
                 self._metrics.wait_seconds.observe(start - job.accepted)
             self._work_on(jobs)
             each = (time.perf_counter() - start) / len(jobs)
-            self._seconds_each += _MEMORY * (each - self._seconds_each)
+            self._seconds_each += _SMOOTHING * (each - self._seconds_each)
 
     def _next_jobs(self) -> list[Job]:
-        """Wait for a request and for others that may go with it; nothing once the queue is closed."""
+        """Wait for the next batch; empty once the queue is closed."""
         with self._changed:
             while True:
                 self._changed.wait_for(lambda: self._waiting or self._is_closing)
                 if not self._waiting:
                     return []
                 first = self._waiting[0]
-                self._wait_for_company(first)
+                self._fill_batch(first)
                 if first.is_done:
                     continue
-                jobs = self._company(first)
+                jobs = self._batch(first)
                 self._waiting = [job for job in self._waiting if job not in jobs]
                 return jobs
 
-    def _wait_for_company(self, first: Job) -> None:
-        """Wait a moment for more of the same; where each is written by itself there is no point."""
+    def _fill_batch(self, first: Job) -> None:
+        """Wait a moment for more requests like this one; only networks gain from batches."""
         if first.request.system not in NEURAL_SYSTEMS:
             return
         self._changed.wait_for(
             lambda: (
                 self._is_closing
                 or first.is_done
-                or len(self._company(first)) >= self._config.max_batch
+                or len(self._batch(first)) >= self._config.max_batch
             ),
             timeout=self._config.batch_wait,
         )
 
-    def _company(self, first: Job) -> list[Job]:
+    def _batch(self, first: Job) -> list[Job]:
         alike = [job for job in self._waiting if job.request == first.request]
         return alike[: self._config.max_batch]
 
     def _work_on(self, jobs: Sequence[Job]) -> None:
-        """Give every request its outcome; if one of them breaks the batch, each is tried alone."""
+        """Deliver every request's outcome; if the batch fails, try each request alone."""
 
         def watch(number: int, progress: Progress) -> None:
             if all(job.is_done for job in jobs):
@@ -180,3 +185,93 @@ class BatchQueue:
             else:
                 for job in rest:
                     self._work_on([job])
+
+
+class ClientGoneError(Exception):
+    """The client has disconnected."""
+
+
+class Ticket:
+    """A client's place in the queue; leaving `async with` gives it up."""
+
+    def __init__(self, asked: Asked, queue: BatchQueue, http: HttpRequest) -> None:
+        """Join the queue.
+
+        Raises:
+            RequestError: the queue is full (503).
+        """
+        loop = asyncio.get_running_loop()
+        self._events: asyncio.Queue[Progress | Outcome] = asyncio.Queue()
+
+        def tell(event: Progress | Outcome) -> None:
+            loop.call_soon_threadsafe(self._events.put_nowait, event)
+
+        self._queue = queue
+        self._job = Job(asked.cluster, asked.request, tell)
+        try:
+            self.num_before = queue.submit(self._job)
+        except QueueFullError:
+            raise queue_is_full(queue) from None
+        self._gone = asyncio.create_task(_until_gone(http))
+
+    async def __aenter__(self) -> Ticket:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._gone.cancel()
+        self._queue.cancel(self._job)
+
+    async def events(self) -> AsyncIterator[Progress | Outcome | None]:
+        """Yield progress and finally the outcome; None if nothing has happened for a while.
+
+        Raises:
+            ClientGoneError: the client has disconnected.
+        """
+        yield Progress("queued", 0, self.num_before)
+        while True:
+            event = asyncio.create_task(self._events.get())
+            try:
+                await asyncio.wait(
+                    {event, self._gone},
+                    timeout=_KEEP_ALIVE_SECONDS,
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                if event.done():
+                    yield event.result()
+                    if not isinstance(event.result(), Progress):
+                        return
+                elif self._gone.done():
+                    raise ClientGoneError
+                else:
+                    yield None
+            finally:
+                event.cancel()
+
+    async def summary(self) -> Summary:
+        """Wait for the summary, or raise the error."""
+        outcome: Progress | Outcome | None = None
+        async for outcome in self.events():
+            pass
+        return summary_of(outcome)
+
+
+def summary_of(outcome: Progress | Outcome | None) -> Summary:
+    """Return the summary, or raise the error that came instead."""
+    if isinstance(outcome, Failure):
+        raise outcome.error
+    if isinstance(outcome, Exception):
+        raise incident(outcome)
+    assert isinstance(outcome, Summary)
+    return outcome
+
+
+def queue_is_full(queue: BatchQueue) -> RequestError:
+    """Return the error that tells a client when to retry."""
+    seconds = queue.retry_after
+    detail = f"too many requests are waiting; try again in {seconds} s"
+    return RequestError(503, detail, {"Retry-After": str(seconds)})
+
+
+async def _until_gone(http: HttpRequest) -> None:
+    while (await http.receive())["type"] != "http.disconnect":
+        pass

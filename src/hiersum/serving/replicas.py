@@ -1,8 +1,7 @@
-"""Many servers behind one address: replicas of the same application, spread over a Ray cluster.
+"""Several replicas of the server behind one address, on a Ray cluster.
 
-Each replica is a process with a model and a queue of its own; Ray Serve's proxy hands requests to the one
-that has the fewest. A replica that dies is replaced. Its counts (/metrics) are those of the replica that
-answers.
+Each replica is a process with its own model and queue; Ray Serve's proxy balances the load and replaces
+replicas that die. /metrics shows the replica that answers.
 """
 
 from __future__ import annotations
@@ -35,17 +34,17 @@ def serve_replicas(
     api_key: str | None = None,
     tell: Callable[[str], None],
 ) -> None:
-    """Serve with several replicas until SIGINT or SIGTERM; then answer what waits, and return.
+    """Serve with replicas until SIGINT or SIGTERM; then answer the waiting requests and return.
 
     Args:
         model: a model folder or name; every machine of the cluster must find it.
-        config: settings; the queue's places are shared out among the replicas.
-        replicas: how many.
+        config: settings; the places of the queue are divided among the replicas.
+        replicas: the number of replicas.
         host: the address to bind.
-        port: its port.
-        address: an existing Ray cluster; without one Ray is started on this machine.
-        api_key: what clients must send; None lets everyone in.
-        tell: is called with the server's address once connections are accepted.
+        port: the port.
+        address: an existing Ray cluster; if None, Ray is started on this machine.
+        api_key: the key that clients must send; None lets everyone in.
+        tell: called with the server's URL once it accepts connections.
 
     Raises:
         InputError: there is no cluster, or the replicas do not start.
@@ -54,7 +53,7 @@ def serve_replicas(
         raise InputError(f"--port must be a number from 1 to 65535 with --engine ray, got {port}")
     each = -(-config.serving.max_queue // replicas)
     shared = replace(config, serving=replace(config.serving, max_queue=each))
-    with redirect_stdout(sys.stderr):  # Ray and its proxy talk on stdout, which is for results
+    with redirect_stdout(sys.stderr):  # Ray logs to stdout, which is for results
         ray = connect(address, replicas + 1)  # the proxy takes part of a core
         try:
             serve = ray_serve()
@@ -81,7 +80,7 @@ def serve_replicas(
 def _application(
     serve: Any, model: str | None, config: Config, replicas: int, api_key: str | None
 ) -> Any:
-    """Return what Ray Serve runs: in every replica the application of a single server."""
+    """Return the Ray Serve application; every replica runs the app of a single server."""
 
     def build() -> Any:
         from hiersum.serving.app import create_app
@@ -100,4 +99,4 @@ def _application(
 
 
 class _Replica:
-    """The process around an application."""
+    """The class that Ray Serve wraps around the app."""

@@ -1,4 +1,4 @@
-"""The server: binds an address, serves until it is asked to stop, and finishes what it accepted."""
+"""Run the server: bind, serve until a signal, then finish the accepted requests."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def serve(
     api_key: str | None = None,
     tell: Callable[[str], None],
 ) -> None:
-    """Serve until SIGINT or SIGTERM; then take on nothing new, answer what waits, and return.
+    """Serve until SIGINT or SIGTERM; then answer the waiting requests and return.
 
     Args:
-        summarizer: reads and writes.
+        summarizer: writes the summaries.
         host: the address to bind.
-        port: its port; 0 takes any that is free.
-        api_key: what clients must send; None lets everyone in.
-        tell: is called with the server's address once connections are accepted.
+        port: the port; 0 picks a free one.
+        api_key: the key that clients must send; None lets everyone in.
+        tell: called with the server's URL once it accepts connections.
 
     Raises:
         InputError: the address cannot be bound.
@@ -42,7 +42,7 @@ def serve(
     app = create_app(summarizer, api_key=api_key)
     config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="on")
     server = uvicorn.Server(config)
-    # uvicorn passes a signal on when it has stopped; by then all is done as asked.
+    # uvicorn raises the signal again after it has stopped; by then nothing is left to do.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     with bound:

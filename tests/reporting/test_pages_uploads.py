@@ -13,7 +13,7 @@ from fastapi.testclient import TestClient
 from support import EXAMPLES, make_docx, make_pdf, without_bytes
 
 from hiersum.config import DataConfig
-from hiersum.reporting.uploads import upload_router
+from hiersum.reporting.pages import upload_router
 from hiersum.text.documents import read_document
 
 PROSE = "The harbour bridge reopened on Monday after eleven months of repairs, the city said."
@@ -105,7 +105,7 @@ def test_a_file_must_be_declared_as_bytes() -> None:
 
 
 def test_a_file_that_does_not_arrive_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hiersum.reporting.uploads._MAX_SECONDS", 0.05)
+    monkeypatch.setattr("hiersum.reporting.pages._MAX_SECONDS", 0.05)
 
     async def slowly() -> AsyncIterator[bytes]:
         yield b"The beginning"

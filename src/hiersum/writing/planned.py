@@ -293,7 +293,7 @@ class PlannedSearch:
         for hypothesis in hypotheses:
             is_whole = hypothesis.token_ids[-1:] == (self.tokenizer.end_id,)
             text = self.tokenizer.decode(hypothesis.token_ids)
-            text = self.tokenizer.unfold(text, [page.example.title, *paragraphs])
+            text = _capitalized(self.tokenizer.unfold(text, [page.example.title, *paragraphs]))
             reason = ""
             if not is_whole or not ends_sentence(text):
                 reason = "breaks off"
@@ -322,17 +322,20 @@ class PlannedSearch:
     ) -> DraftSentence | None:
         """Keep the best supported candidate; else a quotation; else nothing."""
         page.used.update(plan)
-        usable = [candidate for candidate in candidates if not candidate.reason]
-        best = max(
-            usable or candidates,
-            key=lambda c: c.support + LOG_PROB_WEIGHT * c.score,
-            default=None,
-        )
+        copies = {page.sentences[number] for number in plan}
+
+        def worth(candidate: _Candidate) -> tuple[bool, bool, bool, float]:
+            is_supported = candidate.support >= page.min_support
+            value = candidate.support + LOG_PROB_WEIGHT * candidate.score
+            # A copy is always supported: it is taken where nothing else is.
+            return not candidate.reason, is_supported, candidate.text not in copies, value
+
+        best = max(candidates, key=worth, default=None)
         if best is not None:
             reason = best.reason
             if not reason and best.support < page.min_support:
                 reason = f"supported with {best.support:.0%} only"
-            is_quoted = best.text in (page.sentences[number] for number in plan)
+            is_quoted = best.text in copies
             sentence = DraftSentence(best.text, plan, best.support, is_quoted, reason)
             if not reason:
                 return self._keep(page, sentence)
@@ -359,6 +362,12 @@ class _Candidate:
     reason: str
     """What is wrong with it by its form; empty if nothing is."""
     support: float = 0.0
+
+
+def _capitalized(text: str) -> str:
+    """Return a sentence with a capital at its beginning; iPods keep theirs."""
+    word = text.partition(" ")[0]
+    return text[:1].upper() + text[1:] if word.islower() else text
 
 
 def _can_quote(sentence: str, page: Page) -> bool:

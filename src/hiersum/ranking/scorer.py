@@ -250,7 +250,7 @@ class ScorerWeights:
         shapes = {**dict.fromkeys(("mean", "scale", "linear"), (width,)), "hidden": (units, width)}
         shapes |= dict.fromkeys(("hidden_bias", "output"), (units,))
         fits = all(arrays[name].shape == shape for name, shape in shapes.items())
-        is_finite = all(np.isfinite(array).all() for array in (*arrays.values(), bias))
+        is_finite = math.isfinite(bias) and all(np.isfinite(a).all() for a in arrays.values())
         if not fits or not is_finite or (arrays["scale"] <= 0).any():
             raise ValueError("the scorer is damaged (sizes or numbers do not fit)")
         return cls(features=tuple(names), bias=bias, **arrays)
@@ -288,7 +288,9 @@ class CitationRanker:
             notes: how it was fitted.
         """
         path = folder / CONFIG
-        record = read_record(path) if path.exists() else {"format": RANKER_FORMAT}
+        record: dict[str, Any] = {"format": RANKER_FORMAT}
+        if path.exists():
+            record = read_record(path)
         record[KEY] = {**self.weights.to_record(), "notes": dict(notes or {})}
         replace_file(path, json.dumps(record, indent=2).encode() + b"\n")
 

@@ -38,6 +38,7 @@ def test_cited_recall_is_the_share_of_cited_paragraphs_that_are_read() -> None:
     assert cited_recall(is_cited, [4, 2, 0, 1, 3], 3) == 100
 
 
+@pytest.mark.parametrize("number", [1, 4, 13])
 def test_with_distractors_keeps_what_is_cited_and_adds_as_many_as_asked(number: int) -> None:
     own = cited_cluster("own", [2, 3], [(1, 2), (4,)])
     others = [own, cited_cluster("other", [3, 3], []), cited_cluster("third", [2], [])]

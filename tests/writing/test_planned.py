@@ -19,7 +19,8 @@ from hiersum.text.sentences import split_sentences
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
 from hiersum.types import Cluster, Document, Example
-from hiersum.writing.planned import DraftSentence, Page, PlannedSearch, _Candidate, _capitalized
+from hiersum.writing.page import DraftSentence, Page
+from hiersum.writing.planned import PlannedSearch, _Candidate, _capitalized
 from hiersum.writing.spelling import Spelling
 
 TEXTS = [

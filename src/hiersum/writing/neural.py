@@ -41,7 +41,8 @@ from hiersum.types import (
 )
 from hiersum.writing.beam import Hypothesis
 from hiersum.writing.neural_model import NeuralModel, text_of, until_end
-from hiersum.writing.planned import DraftSentence, Page, PlannedSearch
+from hiersum.writing.page import DraftSentence, Page
+from hiersum.writing.planned import PlannedSearch
 from hiersum.writing.writer import Draft, Readable, Reading, Told, Watch, open_cluster
 
 logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from hiersum.errors import ConfigError
 class RankerConfig:
     """Which paragraphs are read at all."""
 
-    kind: Literal["auto", "similarity", "neural", "cited", "none", "oracle"] = "auto"
+    kind: str = "auto"
     """By similarity to the title; `neural`: by the model's LSTM ranker; `cited`: by its citation scorer;
     `auto`: its scorer, else its LSTM, else similarity; `none`: as they stand; `oracle`: by what of the
     target they hold, for `prepare` alone."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from hiersum.errors import ConfigError
+from hiersum.plugins import load_plugin
 from hiersum.ranking.oracle import OracleRanker
 from hiersum.ranking.ranker import RANKER_FILES, Ranker
 from hiersum.ranking.reading_order import ReadingOrder
@@ -16,8 +17,11 @@ if TYPE_CHECKING:  # both are slow to import, and a ranker may need neither
     from hiersum.text.tokenizer import Tokenizer
 
 
+KINDS = ("auto", "similarity", "neural", "cited", "none", "oracle")
+
+
 def choose_ranker(
-    kind: Literal["auto", "similarity", "neural", "cited", "none", "oracle"],
+    kind: str,
     folder: Path | None = None,
     tokenizer: Tokenizer | None = None,
     *,
@@ -28,7 +32,7 @@ def choose_ranker(
     Args:
         kind: `cited` is the folder's citation scorer, `neural` the paper's LSTM ranker; `auto` the
             first of these that the folder has, else similarity; `none` leaves paragraphs as they
-            stand.
+            stand. Any other name is another package's (`hiersum.rankers`).
         folder: a model folder, also one in the making; None where there is no model.
         tokenizer: the tokenizer of that folder.
         target: what `oracle` ranks by, where it is known.
@@ -38,6 +42,9 @@ def choose_ranker(
             is no target.
         CheckpointError: the folder has none, or its files are damaged or do not fit.
     """
+    if kind not in KINDS:
+        ranker: Ranker = load_plugin("rankers", kind, KINDS)()
+        return ranker
     if kind == "none":
         return ReadingOrder()
     if kind == "oracle":

@@ -38,6 +38,7 @@ from hiersum.writing.spelling import GroundedWords, Spelling, guarded_words
 MAX_TRIES = 4
 """Plans that may come to nothing before a summary ends."""
 MAX_QUOTED_WORDS = 40
+"""Words of a source sentence that may be quoted."""
 SAME = 0.7
 """Share of a sentence's content words in an earlier one from which it repeats it."""
 LOG_PROB_WEIGHT = 0.05

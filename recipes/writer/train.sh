@@ -6,6 +6,7 @@
 #   WRITTEN   the folder with train.parquet and valid.parquet of the corpus `written`
 #   TARGETS   the folder with conservative summaries for clusters of WRITTEN, *.jsonl (see rubric.md)
 #   WORK      where everything goes; run the same command again to resume
+# FOLDERS, in the environment, may name a further corpus of cited summaries.
 # Takes many hours on two cores with bfloat16 (elsewhere, set training.precision=fp32). Needs hiersum[train,build] and, for
 # the wheel, onnx. The bundled model's own stages were interrupted and adjusted on the way (EXPERIMENTS.md).
 set -eu
@@ -65,11 +66,12 @@ train long long run-short/model 500 2.5e-4 $leads --set training.batch_tokens=80
 
 # 4. Add a planner, and learn to plan and to write what the sources say, from cited summaries.
 [ -f planned/config.json ] || python "$here/add_planner.py" run-long/model planned
-python "$here/mix.py" "$written/train.parquet" mixed.jsonl --targets "$targets/*.jsonl" --limit 1500
+python "$here/mix.py" "$written/train.parquet" mixed.jsonl --targets "$targets/*.jsonl" --limit 300 \
+    ${FOLDERS:+--also "$FOLDERS"}
 hiersum prepare mixed.jsonl --model planned --config "$config" --out prepared-written/train
 hiersum prepare "$written/valid.parquet" --model planned --config "$config" --set data.augmented=false \
     --out prepared-written/valid
-train first written planned 100 4e-4 --set training.schedule=constant
+train first written planned 93 4e-4 --set training.schedule=constant
 upper="--set training.frozen=['source_words','encoder.layers.0.','encoder.layers.1.'] --set training.warmup_steps=8"
 train second written run-first/model 80 4e-4 $upper --set training.schedule=constant
 train third written run-second/model 260 4e-4 $upper --set training.seed=2

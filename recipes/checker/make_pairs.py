@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import re
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -34,6 +33,7 @@ from edits import (
     swap_facts,
 )
 from sources import best_sources, sentences_of, share_covered
+from targets import read_targets
 
 from hiersum.text.facts import Fact, find_facts
 
@@ -202,44 +202,6 @@ def from_written(
                     yield pair
         for _ in range(copied):
             yield from maker.copied()
-
-
-def read_targets(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the clusters of `in/*.txt` with the summaries of `out/*.jsonl`, in the form of `written`."""
-    for path in sorted((folder / "out").glob("*.jsonl")):
-        clusters: dict[str, dict[str, str]] = {}
-        titles: dict[str, str] = {}
-        source = folder / "in" / f"{path.stem}.txt"
-        for line in source.read_text(encoding="utf-8").split("\n"):
-            if line.startswith("=== CLUSTER "):
-                name = line.removeprefix("=== CLUSTER ").rpartition("  kind: ")[0]
-                clusters[name] = {}
-            elif line.startswith("TITLE: "):
-                titles[name] = line.removeprefix("TITLE: ").replace("(none)", "")
-            elif match := re.match(r"\[(\d+\.\d+)\] (.*)", line):
-                clusters[name][match[1]] = match[2]
-        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-            by_place = clusters[row["id"]]
-            numbers = sorted({int(place.split(".")[0]) for place in by_place})
-            paragraphs = [
-                " ".join(text for place, text in by_place.items() if int(place.split(".")[0]) == n)
-                for n in numbers
-            ]
-            sentences = [
-                {
-                    "text": s["text"],
-                    "paragraphs": [numbers.index(int(p.split(".")[0])) for p in s["sources"]],
-                    "sources": [by_place[place] for place in s["sources"]],
-                }
-                for s in row["sentences"]
-                if all(place in by_place for place in s["sources"])
-            ]
-            yield {
-                "id": row["id"],
-                "title": titles[row["id"]],
-                "paragraphs": [{"text": text} for text in paragraphs],
-                "sentences": sentences,
-            }
 
 
 def from_checks(path: Path, copies: dict[str, int]) -> Iterator[Pair]:

@@ -12,7 +12,10 @@ from hiersum.text.words import content_stems, count_words, leans_on_another, spl
 from hiersum.types import Example
 from hiersum.writing.policy import Scores
 
-MIN_QUOTED_WORDS, MAX_QUOTED_WORDS = 4, 40
+MIN_QUOTED_WORDS = 4
+"""Words that a quoted source sentence must have."""
+MAX_QUOTED_WORDS = 40
+"""Words that it may have."""
 SAME = 0.7
 """Share of a sentence's content words in an earlier one from which it repeats it."""
 

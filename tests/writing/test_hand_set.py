@@ -30,7 +30,14 @@ def situation(**changes: Any) -> Situation:
 
 def page(sentences: list[str], **changes: Any) -> Page:
     return Page(
-        None, sentences, sentences, None, np.zeros(0), 90, 0.5, **changes  # type: ignore[arg-type]
+        None,
+        sentences,
+        sentences,
+        None,
+        np.zeros(0),
+        90,
+        0.5,
+        **changes,  # type: ignore[arg-type]
     )
 
 

@@ -6,13 +6,15 @@ import json
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import httpx
 import pytest
 from servers import PROSE, GatedSummarizer, events
 
 from hiersum import Cluster, Document, Summarizer, load_config
-from hiersum.serving.messages import ResultAnswer, SummarizeBody
+from hiersum.serving.messages import ResultAnswer, SentenceAnswer, SummarizeBody
+from hiersum.types import SummarySentence
 
 Serve = Callable[..., httpx.Client]
 BODY = {"id": "b", "title": "Bridge", "documents": [PROSE, "Ferries are slow but pretty."]}
@@ -61,6 +63,27 @@ def test_a_stream_tells_progress_and_ends_with_the_same_result(
     stages = list(dict.fromkeys(data["stage"] for _, data in progress))
     assert stages == ["queued", "reading", "encoding", "writing", "sourcing"]
     assert all(set(data) == {"stage", "done", "total"} for _, data in progress)
+
+
+def test_stream_sends_each_sentence_before_the_result(serve: Serve) -> None:
+    class Checked(Summarizer):
+        """Says that everything it quotes is well supported."""
+
+        def summarize_each(self, clusters, watch=None, told=None, **options):  # type: ignore[no-untyped-def]
+            def tell(number: int, sentence: SummarySentence) -> None:
+                told(number, replace(sentence, support=0.876, is_quoted=True))
+
+            return super().summarize_each(clusters, watch, tell, **options)
+
+    answer = serve(Checked()).post("/v1/summarize/stream", json=BODY)
+    *before, (last, result) = events(answer.text)
+    assert last == "result"
+    sentences = [data for name, data in before if name == "sentence"]
+    assert [s["text"] for s in sentences] == [s["text"] for s in result["sentences"]] != []
+    assert [s["sources"] for s in sentences] == [s["sources"] for s in result["sentences"]]
+    for sentence in sentences:
+        SentenceAnswer.model_validate(sentence)
+        assert (sentence["support"], sentence["quoted"], sentence["reason"]) == (0.876, True, "")
 
 
 def test_a_stream_that_cannot_be_met_ends_with_one_sentence(serve: Serve) -> None:

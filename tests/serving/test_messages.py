@@ -38,7 +38,7 @@ def test_a_request_holds_a_cluster_and_what_is_asked() -> None:
 def test_what_is_not_asked_is_as_on_the_command_line() -> None:
     asked = parse_request(json.dumps({"documents": [PROSE], "system": None}).encode(), SUMMARIZER)
     assert (asked.request.system, asked.request.max_words) == ("lexrank", 120)
-    assert not asked.request.strict
+    assert (asked.request.strict, asked.request.draft) == (False, False)
     assert not asked.with_report
 
 
@@ -58,6 +58,8 @@ def test_what_is_not_asked_is_as_on_the_command_line() -> None:
         ('{"documents": ["a"], "system": 3}', '"system" must be text, got the number 3'),
         ('{"documents": ["a"], "focus": ["x"]}', '"focus" must be text, got a list'),
         ('{"documents": ["a"], "strict": "yes"}', '"strict" must be true or false, got text'),
+        ('{"documents": ["a"], "draft": 1}', '"draft" must be true or false, got the number 1'),
+        ('{"documents": ["a"], "draft": true, "strict": true}', "choose one of them"),
         ('{"documents": ["a"], "report": 1}', '"report" must be true or false, got the number 1'),
         ('{"documents": ["a"], "graph": [[1]]}', 'with a "graph", every document must give its'),
     ],
@@ -65,6 +67,11 @@ def test_what_is_not_asked_is_as_on_the_command_line() -> None:
 def test_what_cannot_be_met_is_said_in_one_sentence(body: str, message: str) -> None:
     with pytest.raises(HiersumError, match=message):
         parse_request(body.encode(), SUMMARIZER)
+
+
+def test_parse_request_takes_draft() -> None:
+    asked = parse_request(json.dumps({"documents": [PROSE], "draft": True}).encode(), SUMMARIZER)
+    assert asked.request.draft
 
 
 @pytest.mark.parametrize(
@@ -80,7 +87,7 @@ JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
 )
-FIELDS = ["documents", "title", "id", "system", "max_words", "focus", "strict", "report", "graph"]
+FIELDS = """documents title id system max_words focus strict draft report graph summary""".split()
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), JSON))

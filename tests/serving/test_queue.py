@@ -13,21 +13,22 @@ from servers import PROSE, GatedSummarizer
 from hiersum import Cluster, Document, Summarizer, Summary, load_config
 from hiersum.pipeline import Failure
 from hiersum.serving.metrics import Metrics
-from hiersum.serving.queue import BatchQueue, Job, Outcome, QueueFullError
-from hiersum.types import Progress
+from hiersum.serving.queue import BatchQueue, Job, News, Outcome, QueueFullError
+from hiersum.types import Progress, SummarySentence
 
 
 class Client:
     """Someone who waits."""
 
     def __init__(self, summarizer: Summarizer, number: int, text: str = PROSE, **asked: Any):
-        self.heard: events.Queue[Progress | Outcome] = events.Queue()
+        self.heard: events.Queue[News | Outcome] = events.Queue()
+        self.sentences: list[str] = []
         cluster = Cluster("Bridge", (Document(text),), id=str(number))
         self.job = Job(cluster, summarizer.request(**asked), self.heard.put)
 
     def outcome(self) -> Outcome:
-        while isinstance(heard := self.heard.get(timeout=60), Progress):
-            pass
+        while isinstance(heard := self.heard.get(timeout=60), News):
+            self.sentences += [heard.text] if isinstance(heard, SummarySentence) else []
         return heard
 
 
@@ -111,6 +112,37 @@ def test_progress_is_told_stage_by_stage(queue, summarizer) -> None:  # type: ig
     written = [progress.done for progress in stages if progress.stage == "writing"]
     assert written == sorted(written)
     assert all(p.done <= (p.total or 0) for p in stages if p.stage == "writing")
+
+
+def test_sentences_are_told_before_the_outcome(queue, summarizer) -> None:  # type: ignore[no-untyped-def]
+    summarizer.gate.set()
+    client = Client(summarizer, 1, system="lead")
+    queue.submit(client.job)
+    summary = client.outcome()
+    assert isinstance(summary, Summary)
+    assert client.sentences == [sentence.text for sentence in summary.sentences] != []
+
+
+def test_sentences_are_not_told_again_when_a_batch_is_retried(  # type: ignore[no-untyped-def]
+    queue, hold, summarizer, monkeypatch
+) -> None:
+    """A batch of two breaks after its first sentence; each of the two is then summarised alone."""
+    whole = Summarizer.summarize_each
+
+    def break_off(self, clusters, told, **options):  # type: ignore[no-untyped-def]
+        if len(clusters) == 2:
+            told(0, SummarySentence("The bridge reopened."))
+            raise ZeroDivisionError("a bug of ours")
+        yield from whole(self, clusters, told=told, **options)
+
+    hold()
+    monkeypatch.setattr(Summarizer, "summarize_each", break_off)
+    clients = [Client(summarizer, n, system="lexrank") for n in (1, 2)]
+    for client in clients:
+        queue.submit(client.job)
+    summarizer.gate.set()
+    assert all(isinstance(client.outcome(), Summary) for client in clients)
+    assert [client.sentences for client in clients] == [["The bridge reopened."], []]
 
 
 def test_a_request_that_breaks_its_batch_breaks_only_itself(queue, hold, summarizer) -> None:  # type: ignore[no-untyped-def]

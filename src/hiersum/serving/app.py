@@ -1,7 +1,8 @@
 """The HTTP routes.
 
     POST /v1/summarize          a cluster in, a result out
-    POST /v1/summarize/stream   the same as server-sent events: progress, then result or error
+    POST /v1/summarize/stream   the same as server-sent events: progress and sentences, then result
+                                or error
     GET  /v1/models             systems, model and limits
     GET  /healthz /readyz /metrics /openapi.json
     GET  / /assets, POST /v1/read   the page for the browser (see reporting/pages.py)
@@ -41,7 +42,7 @@ from hiersum.serving.messages import (
 )
 from hiersum.serving.metrics import CONTENT_TYPE, CountRequests, Metrics
 from hiersum.serving.queue import BatchQueue, ClientGoneError, Ticket, queue_is_full, summary_of
-from hiersum.types import Progress, Summary
+from hiersum.types import Progress, Summary, SummarySentence
 
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": ErrorAnswer, "description": "The body is not JSON."},
@@ -122,8 +123,8 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
         dependencies=guarded,
         responses={
             200: {
-                "description": "Events `progress` (stage, done, total), then one `result` or "
-                "`error` (detail).",
+                "description": "Events `progress` (stage, done, total) and `sentence` (one as soon "
+                "as it is written), then one `result` or `error` (detail).",
                 "content": {"text/event-stream": {}},
             },
             **_REFUSALS,
@@ -131,7 +132,7 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
         openapi_extra=request_body(),
     )
     async def stream(http: HttpRequest) -> Response:
-        """Summarise a cluster and report progress."""
+        """Summarise a cluster; report progress and each sentence as it is written."""
         asked = await asked_by(http)
         ticket = Ticket(asked, queue, http)
         return StreamingResponse(
@@ -187,6 +188,8 @@ async def _events(ticket: Ticket, asked: Asked, answer: _Answer) -> AsyncIterato
                     yield ": still here\n\n"
                 elif isinstance(event, Progress):
                     yield _event("progress", event._asdict())
+                elif isinstance(event, SummarySentence):
+                    yield _event("sentence", event.to_record())
                 else:
                     summary = summary_of(event)
                     yield _event("result", await asyncio.to_thread(answer, summary, asked))

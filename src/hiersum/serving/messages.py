@@ -28,6 +28,7 @@ OPTIONS: dict[str, tuple[type, str]] = {
     "max_words": (int, "a whole number"),
     "focus": (str, "text"),
     "strict": (bool, "true or false"),
+    "draft": (bool, "true or false"),
     "report": (bool, "true or false"),
 }
 _WHERE = "request"
@@ -120,14 +121,17 @@ class SummarizeBody(_Described):
     documents: list[DocumentBody | str] = Field(description="At least one.")
     id: str = ""
     title: str = Field("", description="The topic of the documents.")
-    summary: str | None = Field(None, description="A reference summary; ignored.")
+    summary: str | list[dict[str, Any]] | None = Field(
+        None, description="A reference summary; ignored."
+    )
     graph: list[list[float]] | None = Field(
         None, description="Edge weights between all paragraphs."
     )
     system: str | None = Field(None, description="One of the systems listed at /v1/models.")
     max_words: int | None = Field(None, description="Longest summary in words.", ge=1)
     focus: str = Field("", description="A question or aspect to concentrate on.")
-    strict: bool = Field(False, description="Leave out sentences that no source supports.")
+    strict: bool = Field(False, description="Keep only sentences that are surely supported.")
+    draft: bool = Field(False, description="Keep sentences that fail the check, too.")
     report: bool = Field(False, description="Add the data of a report page as `report`.")
 
 
@@ -137,6 +141,7 @@ class SourceAnswer(_Described):
     document: int
     paragraph: int
     score: float
+    quote: str = Field(description="The supporting sentence of the paragraph, if it is known.")
 
 
 class SpanAnswer(_Described):
@@ -163,6 +168,11 @@ class SentenceAnswer(_Described):
     sources: list[SourceAnswer]
     unsupported: list[SpanAnswer]
     conflicts: list[ConflictAnswer]
+    support: float | None = Field(
+        description="Probability that it is true to its sources; null if it was not checked."
+    )
+    quoted: bool = Field(description="Quoted word for word by a system that writes its own text.")
+    reason: str = Field(description="Why it was left out; empty for sentences of the summary.")
 
 
 class DocumentAnswer(_Described):

@@ -20,9 +20,11 @@ from hiersum.pipeline import Failure, Summarizer
 from hiersum.request import NEURAL_SYSTEMS, Request
 from hiersum.serving.messages import Asked, RequestError, incident
 from hiersum.serving.metrics import Metrics
-from hiersum.types import Cluster, Progress, Summary
+from hiersum.types import Cluster, Progress, Summary, SummarySentence
 
 Outcome = Summary | Failure | Exception
+News = Progress | SummarySentence
+"""What a client hears before the outcome."""
 _MAX_RETRY_SECONDS = 60.0
 _SMOOTHING = 0.2  # weight of the newest batch in the running mean of seconds per request
 _KEEP_ALIVE_SECONDS = 15.0  # a silent stream sends a comment this often
@@ -34,7 +36,7 @@ class Job:
 
     cluster: Cluster
     request: Request
-    tell: Callable[[Progress | Outcome], None]
+    tell: Callable[[News | Outcome], None]
     accepted: float = field(default_factory=time.perf_counter)
     is_done: bool = False
     """It has its outcome, or was cancelled."""
@@ -160,7 +162,7 @@ class BatchQueue:
         alike = [job for job in self._waiting if job.request == first.request]
         return alike[: self._config.max_batch]
 
-    def _work_on(self, jobs: Sequence[Job]) -> None:
+    def _work_on(self, jobs: Sequence[Job], *, is_retry: bool = False) -> None:
         """Deliver every request's outcome; if the batch fails, try each request alone."""
 
         def watch(number: int, progress: Progress) -> None:
@@ -169,10 +171,14 @@ class BatchQueue:
             if not jobs[number].is_done:
                 jobs[number].tell(progress)
 
+        def told(number: int, sentence: SummarySentence) -> None:
+            if not jobs[number].is_done and not is_retry:  # nobody hears a sentence twice
+                jobs[number].tell(sentence)
+
         clusters = [job.cluster for job in jobs]
         try:
             outcomes = self._summarizer.summarize_each(
-                clusters, watch=watch, **asdict(jobs[0].request)
+                clusters, watch=watch, told=told, **asdict(jobs[0].request)
             )
             for number, outcome in outcomes:
                 jobs[number].finish(outcome)
@@ -184,7 +190,7 @@ class BatchQueue:
                 jobs[0].finish(error)
             else:
                 for job in rest:
-                    self._work_on([job])
+                    self._work_on([job], is_retry=True)
 
 
 class ClientGoneError(Exception):
@@ -201,9 +207,9 @@ class Ticket:
             RequestError: the queue is full (503).
         """
         loop = asyncio.get_running_loop()
-        self._events: asyncio.Queue[Progress | Outcome] = asyncio.Queue()
+        self._events: asyncio.Queue[News | Outcome] = asyncio.Queue()
 
-        def tell(event: Progress | Outcome) -> None:
+        def tell(event: News | Outcome) -> None:
             loop.call_soon_threadsafe(self._events.put_nowait, event)
 
         self._queue = queue
@@ -221,8 +227,8 @@ class Ticket:
         self._gone.cancel()
         self._queue.cancel(self._job)
 
-    async def events(self) -> AsyncIterator[Progress | Outcome | None]:
-        """Yield progress and finally the outcome; None if nothing has happened for a while.
+    async def events(self) -> AsyncIterator[News | Outcome | None]:
+        """Yield progress, sentences and finally the outcome; None if nothing has happened for a while.
 
         Raises:
             ClientGoneError: the client has disconnected.
@@ -238,7 +244,7 @@ class Ticket:
                 )
                 if event.done():
                     yield event.result()
-                    if not isinstance(event.result(), Progress):
+                    if not isinstance(event.result(), News):
                         return
                 elif self._gone.done():
                     raise ClientGoneError
@@ -249,13 +255,13 @@ class Ticket:
 
     async def summary(self) -> Summary:
         """Wait for the summary, or raise the error."""
-        outcome: Progress | Outcome | None = None
+        outcome: News | Outcome | None = None
         async for outcome in self.events():
             pass
         return summary_of(outcome)
 
 
-def summary_of(outcome: Progress | Outcome | None) -> Summary:
+def summary_of(outcome: News | Outcome | None) -> Summary:
     """Return the summary, or raise the error that came instead."""
     if isinstance(outcome, Failure):
         raise outcome.error

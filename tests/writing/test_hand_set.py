@@ -14,7 +14,8 @@ from hiersum.data.planning import find_plan, is_safe
 from hiersum.types import Cluster, Document, Example, Paragraph
 from hiersum.writing import extractive
 from hiersum.writing.neural_model import NeuralModel
-from hiersum.writing.planned import DraftSentence, Page, PlannedSearch, _can_quote, _Candidate
+from hiersum.writing.page import DraftSentence, Page
+from hiersum.writing.planned import PlannedSearch, _Candidate
 from hiersum.writing.policy import Situation, choose_main
 
 WORDS = [f"{first}{second}ox" for first in "bcdf" for second in "glmnp"]
@@ -70,7 +71,7 @@ def test_summary_ends_after_four_plans_that_failed() -> None:
 @pytest.mark.parametrize(("words", "is_quotable"), [(3, False), (4, True), (40, True), (41, False)])
 def test_quotation_has_four_to_forty_words(words: int, is_quotable: bool) -> None:
     sentence = " ".join(["Bridges"] * words) + "."
-    assert _can_quote(sentence, page([sentence])) == is_quotable
+    assert page([sentence]).can_quote(sentence) == is_quotable
 
 
 @pytest.mark.parametrize(("common", "is_repetition"), [(14, True), (13, False)])

@@ -8,11 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hiersum.data.planning import find_plan
-from hiersum.types import Example
+from hiersum.config import ExtractiveConfig
+from hiersum.data.augmentation import augment
+from hiersum.data.planning import find_plan, is_safe
+from hiersum.types import Cluster, Document, Example, Paragraph
+from hiersum.writing import extractive
 from hiersum.writing.neural_model import NeuralModel
-from hiersum.writing.planned import DraftSentence, Page, PlannedSearch, _can_quote, _Candidate
+from hiersum.writing.page import DraftSentence, Page
+from hiersum.writing.planned import PlannedSearch
 from hiersum.writing.policy import Situation, choose_main
+
+WORDS = [f"{first}{second}ox" for first in "bcdf" for second in "glmnp"]
 
 
 def situation(**changes: Any) -> Situation:
@@ -29,16 +35,8 @@ def situation(**changes: Any) -> Situation:
 
 
 def page(sentences: list[str], **changes: Any) -> Page:
-    return Page(
-        None,
-        sentences,
-        sentences,
-        None,
-        np.zeros(0),
-        90,
-        0.5,
-        **changes,  # type: ignore[arg-type]
-    )
+    nothing: Any = None
+    return Page(nothing, sentences, sentences, nothing, np.zeros(0), 90, 0.5, **changes)
 
 
 @pytest.mark.parametrize(("gap", "chosen"), [(7.9, 1), (8.1, 0)])
@@ -73,27 +71,13 @@ def test_summary_ends_after_four_plans_that_failed() -> None:
 @pytest.mark.parametrize(("words", "is_quotable"), [(3, False), (4, True), (40, True), (41, False)])
 def test_quotation_has_four_to_forty_words(words: int, is_quotable: bool) -> None:
     sentence = " ".join(["Bridges"] * words) + "."
-    assert _can_quote(sentence, page([sentence])) == is_quotable
+    assert page([sentence]).can_quote(sentence) == is_quotable
 
 
-def test_seven_of_ten_content_words_are_a_repetition() -> None:
-    said = "Ferry boats carry people cars goods letters daily."
-    of_page = page([], kept=[DraftSentence(said, (0,), 1.0)])
-    assert of_page.repeats("Ferry boats carry people cars goods letters penguins islands snow.")
-    assert not of_page.repeats("Ferry boats carry people cars goods winter penguins islands snow.")
-
-
-@pytest.mark.parametrize(("support", "chosen"), [(0.94, "Likely."), (0.96, "Supported.")])
-def test_score_decides_between_nearly_equal_support(support: float, chosen: str) -> None:
-    """A score that is higher by 1 weighs as much as 0.05 of support."""
-    kept: list[DraftSentence] = []
-    search = SimpleNamespace(_keep=lambda _, sentence: kept.append(sentence))
-    candidates = [
-        _Candidate("Likely.", (0,), 0.0, "", 0.9),
-        _Candidate("Supported.", (0,), -1.0, "", support),
-    ]
-    PlannedSearch._decide(search, page(["A source."]), (0,), candidates)  # type: ignore[arg-type]
-    assert [sentence.text for sentence in kept] == [chosen]
+@pytest.mark.parametrize(("common", "is_repetition"), [(14, True), (13, False)])
+def test_seven_of_ten_content_words_are_a_repetition(common: int, is_repetition: bool) -> None:
+    of_page = page([], kept=[DraftSentence(" ".join(WORDS[:common]), (0,), 1.0)])
+    assert of_page.repeats(" ".join(WORDS)) == is_repetition
 
 
 @pytest.mark.parametrize(("unknown", "is_known"), [(1, True), (2, False)])
@@ -104,22 +88,78 @@ def test_one_unknown_word_in_five_can_be_read(unknown: int, is_known: bool) -> N
     assert NeuralModel.knows_letters_of(model, example) == is_known  # type: ignore[arg-type]
 
 
-def plan_of_ten(*held: int) -> tuple[int, ...]:
+def plan_of_twenty(*held: int) -> tuple[int, ...]:
     """Plan a sentence of twenty content words; sources hold so many of them, none twice."""
-    words = [f"{a}{b}ox" for a in "bcdf" for b in "glmnp"]
-    candidates, first = {}, 0
-    for number, count in enumerate(held):
-        candidates[number] = frozenset(words[first : first + count])
-        first += count
-    return find_plan(" ".join(words), candidates)
+    ends = np.cumsum(held).tolist()
+    parts = [frozenset(WORDS[end - count : end]) for count, end in zip(held, ends)]
+    return find_plan(" ".join(WORDS), dict(enumerate(parts)))
+
+
+def test_plan_for_training_has_three_sentences() -> None:
+    assert plan_of_twenty(6, 5, 5, 4) == (0, 1, 2)
 
 
 def test_further_source_must_add_15_percent() -> None:
     """Three of twenty words are enough for a second source, two are not."""
-    assert plan_of_ten(10, 3) == (0, 1)
-    assert plan_of_ten(10, 2) == (0,)
+    assert plan_of_twenty(10, 3) == (0, 1)
+    assert plan_of_twenty(10, 2) == (0,)
 
 
 def test_plan_must_hold_30_percent() -> None:
-    assert plan_of_ten(6) == (0,)
-    assert plan_of_ten(5) == ()
+    assert plan_of_twenty(6) == (0,)
+    assert plan_of_twenty(5) == ()
+
+
+@pytest.mark.parametrize(("held", "expected"), [(14, True), (13, False)])
+def test_safe_sentence_has_seven_words_in_ten(held: int, expected: bool) -> None:
+    assert is_safe(" ".join(WORDS), [" ".join(WORDS[:held])]) == expected
+
+
+def test_augmentation_changes_as_often_as_it_says() -> None:
+    """Of 400 clusters of 15 paragraphs, none cited."""
+    texts = [f"Paragraph {number} says something." for number in range(15)]
+    cluster = Cluster("A title", (Document.from_paragraphs(texts),), id="c")
+    changed = [augment(cluster, ["A foreign one."], seed=str(n)) for n in range(400)]
+    own = [cluster.documents[0].paragraphs or () for cluster in changed if cluster.documents]
+    kept = sum(text.endswith("says something.") for of in own for text in of)
+    glued = sum(
+        text.endswith("says something.") and text[:4] != "Para" for of in own for text in of
+    )
+    noise = sum(not text.endswith("says something.") for of in own for text in of)
+    foreign = sum("A foreign one." in cluster.documents[-1].text for cluster in changed)
+    assert sum(not cluster.title for cluster in changed) / 400 == pytest.approx(0.15, abs=0.03)
+    assert kept / 6_000 == pytest.approx(1 - 0.3, abs=0.02)
+    assert glued / kept == pytest.approx(0.08, abs=0.015)
+    assert noise / kept == pytest.approx(0.35 / 4, abs=0.015)
+    assert foreign / 400 == pytest.approx(0.3, abs=0.04)
+
+
+def test_lexrank_prefers_the_title_the_focus_and_what_stands_early(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The focus weighs three times the title, and the 21st paragraph half of the first."""
+    given: dict[str, Any] = {}
+
+    def walk(graph: Any, *, damping: float, prior: Any) -> Any:
+        given["prior"] = prior
+        return np.ones(len(prior))
+
+    def choose(ranks: Any, *_: Any, worth: float, **__: Any) -> list[int]:
+        given["worth"] = worth
+        return [0]
+
+    monkeypatch.setattr(extractive, "pagerank", walk)
+    monkeypatch.setattr(extractive, "select", choose)
+    text = "Quartz ferries sail every winter morning. Walnut bridges close every summer evening."
+    paragraphs = [Paragraph(text, 0, 0), Paragraph(text, 1, 20)]
+    task = extractive.Task("quartz", "walnut", paragraphs, [0, 1], 20)
+    extractive.lexrank(task, ExtractiveConfig())
+    title, focus, later, _ = given["prior"]
+    assert focus / title == pytest.approx(3.0)
+    assert title / later == pytest.approx(2.0)
+    assert given["worth"] == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(("words", "expected"), [(5, False), (6, True), (60, True), (61, False)])
+def test_lexrank_sentence_has_6_to_60_words(words: int, expected: bool) -> None:
+    assert extractive.is_summary_sentence("A sentence.", words) == expected

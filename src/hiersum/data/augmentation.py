@@ -13,10 +13,17 @@ from dataclasses import replace
 from hiersum.types import CitedSentence, Cluster, Document
 
 HIDE_TITLE = 0.15
+"""Share of clusters that lose their title."""
 DROP_PARAGRAPH = 0.3
+"""Share of uncited paragraphs that are dropped."""
 ADD_FOREIGN = 0.3
+"""Share of clusters that get paragraphs of others."""
 ADD_NOISE = 0.35
+"""Share of clusters that get page noise at the end; a quarter of it, before a paragraph."""
 GLUE_MENU = 0.08
+"""Share of paragraphs that begin with a menu."""
+
+_MENU = 0.08
 """How often each change is made: the first once a cluster, the next once an uncited paragraph, the
 last once a paragraph."""
 

@@ -495,8 +495,8 @@ def false_alarms_table() -> str:
     return "\n".join(lines)
 
 
-ROOMS = """pipeline types request config plugins errors progress parallel distributed bundled text ranking graphs
-model writing checking attribution data training evaluation conversion building reproduction humaneval
+ROOMS = """pipeline types request config plugins errors progress parallel distributed bundled text ranking
+graphs model writing checking attribution data training evaluation conversion building reproduction humaneval
 reporting serving presentation cli""".split()
 
 

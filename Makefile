@@ -39,6 +39,7 @@ browser: ## Chromium for the tests of the page, from Debian's packages
 
 demo: .venv/installed ## summarise an example cluster, with the source of each sentence
 	@$(BIN)/hiersum summarize examples/car-free-centre --title "Car-free centre of Lowmoor"
+	@echo 'To use hiersum in this terminal, type: . $(BIN)/activate' >&2
 
 test: .venv/installed-dev browser ## the fast tests, on all rooms
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -q -n $(WORKERS)

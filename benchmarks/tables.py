@@ -6,11 +6,13 @@ runs this and fails if a page would change.
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import importlib
 import json
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +37,10 @@ SYSTEMS = {
 
 
 def latest(what: str) -> dict[str, Any]:
-    """Return the newest result of a benchmark."""
+    """Return the newest result of a benchmark; empty if it was never run."""
     found = [path for path in RESULTS.glob("*.json") if path.stem.rsplit("_", 2)[0] == what]
+    if not found:
+        return {}
     path = max(found, key=lambda path: path.name.rsplit("_", 1)[1])
     record: dict[str, Any] = json.loads(path.read_text())
     return record
@@ -127,7 +131,7 @@ VARIANTS = {"ours": "ours", "int8": "`int8`", "half_source": "`half_source`", "b
 def search_table() -> str:
     names = " | ".join(VARIANTS.values())
     lines = [
-        f"| ms a step (times faster; same tokens) | the other | {names} |",
+        f"| ms a step (times faster; same tokens) | reference | {names} |",
         f"|---|---|{'---|' * len(VARIANTS)}",
     ]
     for title, result in searches():
@@ -322,124 +326,81 @@ def ranking_table() -> str:
     return "\n".join(lines)
 
 
-EXTRACTIVE = {
-    "lead": "Lead",
-    "lexrank": "LexRank",
-    "similar paragraphs": "paragraphs most like the title",
-    "lexrank over sentences": "`--system lexrank`",
+HELD = {
+    "writing/policy.py": {
+        "MIN_SHARE": "writing/test_policy.py::test_stop_counts_only_after_most_of_the_wanted_words",
+        "MIN_ROOM": "writing/test_policy.py::test_summary_ends_where_no_sentence_has_room",
+        "MAX_SENTENCES": "writing/test_policy.py::test_plan_joins_at_most_two_that_likely_belong",
+        "FOCUS_WEIGHT": "writing/test_hand_set.py::test_focus_weight_is_eight",
+        "NEW_DOCUMENT": "writing/test_hand_set.py::test_new_document_adds_three_tenths",
+    },
+    "writing/planned.py": {
+        "MAX_TRIES": "writing/test_hand_set.py::test_summary_ends_after_four_plans_that_failed",
+        "MAX_QUOTED_WORDS": "writing/test_hand_set.py::test_quotation_has_four_to_forty_words",
+        "SAME": "writing/test_hand_set.py::test_seven_of_ten_content_words_are_a_repetition",
+        "LOG_PROB_WEIGHT": "writing/test_hand_set.py::test_score_decides_between_nearly_equal_support",
+    },
+    "writing/neural_model.py": {
+        "_MAX_UNKNOWN": "writing/test_hand_set.py::test_one_unknown_word_in_five_can_be_read",
+    },
+    "data/planning.py": {
+        "MAX_SENTENCES": "data/test_planning.py::test_plan_has_at_most_three_sentences",
+        "MIN_GAIN": "writing/test_hand_set.py::test_further_source_must_add_15_percent",
+        "MIN_COVERED": "writing/test_hand_set.py::test_plan_must_hold_30_percent",
+        "MIN_SAFE": "data/test_planning.py::test_safe_means_seven_words_in_ten",
+    },
 }
+"""Numbers that were set by hand, by file, and the test that fails when one changes."""
 
 
-def model_table() -> str:
-    record, free = latest("model_quality"), latest("model_quality_free")
-    rows = [("the bundled model", record, "model")]
-    rows += [(title, record, name) for name, title in EXTRACTIVE.items()]
-    rows += [
-        (
-            "*the best choice of the article's sentences, by one who knows the lead*",
-            record,
-            "best choice",
-        ),
-        (
-            "*the network before it learned to choose, written freely: more than half is false*",
-            free,
-            "model",
-        ),
-    ]
-    return _model_rows(rows)
-
-
-def model_differences() -> str:
-    record, free = latest("model_quality"), latest("model_quality_free")
-    rows = [
-        (f"{what} minus {title}", result, f"model - {name}")
-        for what, result in (("bundled model", record), ("*written freely*", free))
-        for name, title in EXTRACTIVE.items()
-        if f"model - {name}" in result["cut to the model's length"]
-    ]
-    facts = (f"| {what} | {value(record)} | {value(free)} |" for what, value in MODEL_FACTS.items())
-    second = ["| | bundled model | *written freely* |", "|---|---|---|", *facts]
-    return "\n".join([_model_rows(rows), "", *second, "", f"`{record['signature']}`"])
-
-
-def kinds_table() -> str:
-    return folder_table("kinds_quality")
-
-
-def folder_table(name: str = "folder_quality") -> str:
-    record = latest(name)
-    kinds = {
-        kind: record[kind]["cut to the model's length"] for kind in ("with the title", "without")
-    }
-    lines = [
-        f"| R-1 / R-2 / R-L ({record['clusters'].split()[0]} folders) | {' | '.join(kinds)} |",
-        "|---|---|---|",
-    ]
-    for name, title in {"model": "the bundled model", **EXTRACTIVE}.items():
-        lines.append(f"| {title} | {' | '.join(_triple(of[name]) for of in kinds.values())} |")
-    name = "model - lexrank over sentences"
-    differences = " | ".join(_triple(of[name]) for of in kinds.values())
-    return "\n".join([*lines, f"| bundled model minus `--system lexrank` | {differences} |"])
-
-
-def _model_rows(rows: list[tuple[str, dict[str, Any], str]]) -> str:
-    kinds = ("cut to the model's length", "supported targets, cut to the model's length")
-    record = rows[0][1]
-    lines = [
-        f"| R-1 / R-2 / R-L | whole leads ({record['clusters'].split()[0]}) "
-        f"| their supported part ({record['supported targets']}) |",
-        "|---|---|---|",
-    ]
-    for title, result, name in rows:
-        lines.append(f"| {title} | {' | '.join(_triple(result[kind][name]) for kind in kinds)} |")
+def constants_table() -> str:
+    lines = ["| constant | value | meaning | held by |", "|---|---|---|---|"]
+    for file, names in HELD.items():
+        source = (ROOT / "src" / "hiersum" / file).read_text()
+        module = importlib.import_module(f"hiersum.{file.removesuffix('.py').replace('/', '.')}")
+        for name, test in names.items():
+            where, function = test.split("::")
+            assert f"def {function}(" in (ROOT / "tests" / where).read_text(), test
+            meaning = re.search(rf'^{name} = .*\n"""(.*?)"""', source, re.S | re.M)
+            assert meaning is not None, f"{file}: {name} needs a docstring"
+            text = " ".join(meaning[1].split())
+            value = getattr(module, name)
+            lines.append(f"| `{file}` `{name}` | {value} | {text} | `{function}` |")
     return "\n".join(lines)
 
 
-def model_sources() -> str:
-    parts = []
-    for what, name in (
-        ("the bundled model", "model_quality"),
-        ("the network before it learned to choose, written freely", "model_quality_free"),
-    ):
-        sources = latest(name)["sources, %"]
-        parts.append(
-            f"of {sources['sentences']} sentences of {what}, "
-            f"{with_interval(sources['with a source'])} % have a source, and of these "
-            f"{with_interval(sources['first source has most of its pairs of words'])} % name first "
-            "a paragraph with most of their pairs of words"
-        )
-    return f"On summaries of wikilead test clusters (`benchmarks/model_quality.py`): {'; '.join(parts)}."
-
-
-def _words(record: dict[str, Any]) -> str:
-    low, high = record["shape"]["words, 10th to 90th percentile"]
-    return f"{record['shape']['words']} ({low} to {high})"
-
-
-BESIDE = "share with one beside the title's words"
-MODEL_FACTS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "names in what was read, %": lambda r: with_interval(
-        r["faithfulness, %"]["names in what was read"]
-    ),
-    "numbers and dates in what was read, %": lambda r: with_interval(
-        r["faithfulness, %"]["numbers in what was read"]
-    ),
-    "words (tenth to ninetieth percentile)": _words,
-    "repeat three words": lambda r: f"{r['shape']['share with a repeated trigram']:.1%}",
-    "... that are not all of the title, or function words": lambda r: (
-        f"{r['shape'][BESIDE]:.1%}" if BESIDE in r["shape"] else ""
-    ),
-    "end in a full sentence": lambda r: f"{r['shape']['share that ends in a full sentence']:.1%}",
-    "sentences with a source, %": lambda r: with_interval(r["sources, %"]["with a source"]),
-    "first source has most pairs of the sentence's words, %": lambda r: with_interval(
-        r["sources, %"]["first source has most of its pairs of words"]
-    ),
+SETS = {
+    "written test": "`written` test: many kinds of text, summaries written for them",
+    "folders": "folders of documents about one topic",
+    "kinds": "made-up folders of six kinds of text (`benchmarks/kinds.jsonl`)",
 }
 
 
-def _triple(scores: dict[str, dict[str, float]]) -> str:
+def writer_table() -> str:
+    """The model beside LexRank and Lead, both as long as its summaries."""
+    record = latest("writer_quality")
+    if not record:
+        return "Not measured yet: run `benchmarks/writer_quality.py`."
+    lines = [
+        "| R-1 / R-2 / R-L (clusters) | the model | LexRank | Lead | words | new word pairs |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, title in SETS.items():
+        of_set = record[name]
+        systems = [of_set["model"]]
+        systems += [of_set[f"{other}, as long as the model's"] for other in ("lexrank", "lead")]
+        cells = [_triple(scores, ("R-1", "R-2", "R-L")) for scores in systems]
+        words, new = (of_set["model"][key]["mean"] for key in ("words", "new word pairs, %"))
+        cells += [f"{words:.0f}", f"{new:.0f} %"]
+        lines.append(f"| {title} ({of_set['clusters']}) | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _triple(
+    scores: dict[str, dict[str, float]], metrics: Sequence[str] = ("rouge1", "rouge2", "rougeL")
+) -> str:
     """Return the means of ROUGE-1, 2 and L, and the widest side of their intervals."""
-    chosen = [scores[metric] for metric in ("rouge1", "rouge2", "rougeL")]
+    chosen = [scores[metric] for metric in metrics]
     margin = max(max(s["high"] - s["mean"], s["mean"] - s["low"]) for s in chosen)
     means = " / ".join(f"{s['mean']:.1f}" for s in chosen)
     return f"{means} (± {margin:.1f})"
@@ -518,24 +479,45 @@ def false_alarms_table() -> str:
     return "\n".join(lines)
 
 
+ROOMS = """pipeline types request config errors progress parallel distributed bundled text ranking graphs
+model writing checking attribution data training evaluation conversion building reproduction humaneval
+reporting serving presentation cli""".split()
+
+
+def tree() -> str:
+    """The package as a tree: each room and file with the first sentence of its docstring."""
+    package = Path(hiersum.__file__).parent
+    files = [path for path in package.rglob("*.py") if path.name not in NO_ROOMS]
+    rooms = {path.relative_to(package).parts[0].removesuffix(".py") for path in files}
+    order = [name for name in ROOMS if name in rooms] + sorted(rooms - set(ROOMS))
+    lines = ["src/hiersum/"]
+    for room in order:
+        if (package / f"{room}.py").exists():
+            lines.append(f"  {room + '.py':20}{first_sentence(package / f'{room}.py')}")
+            continue
+        lines.append(f"  {room + '/':20}{first_sentence(package / room / '__init__.py')}")
+        for path in sorted(path for path in files if path.parent == package / room):
+            lines.append(f"    {path.name:20}{first_sentence(path)}")
+    return "\n".join(["```", *lines, "```"])
+
+
+NO_ROOMS = ("__init__.py", "__main__.py")
+
+
+def first_sentence(path: Path) -> str:
+    """Return the first sentence of a module's docstring."""
+    text = ast.get_docstring(ast.parse(path.read_text())) or ""
+    return re.split(r"(?<=[.?])\s", " ".join(text.split("\n\n")[0].split()))[0].rstrip(".")
+
+
 PAGES = {
-    "README.md": {
-        "model": model_table,
-        "folders": folder_table,
-        "kinds": kinds_table,
-        "quality": quality_table,
-        "speed": speed_table,
-    },
-    "src/hiersum/pretrained/README.md": {
-        "model": model_table,
-        "folders": folder_table,
-        "kinds": kinds_table,
-        "differences": model_differences,
-    },
+    "README.md": {"writer": writer_table, "speed": speed_table},
+    "src/hiersum/pretrained/README.md": {"writer": writer_table},
+    "docs/architecture.md": {"tree": tree},
     "docs/configuration.md": {"settings": settings_table},
-    "docs/evaluation.md": {"rouge": rouge_text},
+    "docs/evaluation.md": {"rouge": rouge_text, "quality": quality_table},
     "docs/reproducing.md": {"experiment": experiment_table, "reproduced": reproduced_tables},
-    "docs/using.md": {"attribution": attribution_table, "model-sources": model_sources},
+    "docs/models.md": {"attribution": attribution_table},
     "docs/serving.md": {"serving": serving_text},
     "docs/human-evaluation.md": {"false-alarms": false_alarms_table},
     "docs/training.md": {
@@ -547,7 +529,8 @@ PAGES = {
         "rates": lambda: wikisum.rates_table(latest("scale")),
         "wikisum": lambda: wikisum.wikisum_table(latest("scale")),
     },
-    "docs/search.md": {
+    "docs/writing.md": {
+        "constants": constants_table,
         "search": search_table,
         "memory": search_memory,
         "compiled": search_compiled,

@@ -14,13 +14,14 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "hiersum"
 MAX_LINES = 400
 
-FLOOR = {"errors", "types", "config", "progress", "parallel", "bundled"}
+FLOOR = {"errors", "types", "config", "progress", "parallel", "bundled", "plugins"}
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "types": {"errors"},
     "config": {"errors"},
     "progress": set(),
     "bundled": set(),
+    "plugins": {"errors"},
     "parallel": {"errors"},
     "distributed": {"errors", "parallel"},
     "text": FLOOR,

@@ -1,8 +1,9 @@
 """Make the pairs from which the checker learns, and those on which it is measured.
 
-    python recipes/checker/make_pairs.py DATA OUT [--labelled FILE ...]
+    python recipes/checker/make_pairs.py DATA OUT [--labelled FILE ...] [--targets FOLDER]
 
-DATA holds `checks`, `written` and `labelled`. OUT gets one JSON file per set, a pair per line:
+DATA holds `checks`, `written` and `labelled`; TARGETS (optional) cautious summaries whose sentences
+name their source sentences. OUT gets one JSON file per set, a pair per line:
 `premise` (a list of source sentences in reading order), `hypothesis`, `label`, `kind`, `weight`.
 """
 
@@ -32,6 +33,7 @@ from edits import (
     swap_facts,
 )
 from sources import best_sources, sentences_of, share_covered
+from targets import read_targets
 
 from hiersum.text.facts import Fact, find_facts
 
@@ -59,6 +61,7 @@ class ClusterPairs:
         self.title: str = cluster["title"] or ""
         self.paragraphs = [sentences_of(p["text"]) for p in cluster["paragraphs"]]
         self.written = [(s["text"], list(s["paragraphs"])) for s in cluster["sentences"]]
+        self.sources: list[list[str]] = [s.get("sources", []) for s in cluster["sentences"]]
         self.rng = rng
         self.facts: list[Fact] = [
             fact for p in cluster["paragraphs"] for fact in find_facts(p["text"])
@@ -140,6 +143,8 @@ class ClusterPairs:
 
     def _premise(self, number: int, most: int = 4) -> list[str]:
         text, cited = self.written[number]
+        if self.sources[number]:
+            return self.sources[number][:most]
         cited_sentences = [s for n in sorted(cited) for s in self.paragraphs[n]]
         style = self.rng.random()
         if most == 4 and style < 0.2 and sum(len(s.split()) for s in cited_sentences) <= 110:
@@ -172,11 +177,19 @@ def make_pair(
     }
 
 
-def from_written(path: Path, seed: int, copied: int, left_out: frozenset[str]) -> Iterator[Pair]:
-    """Yield true and false pairs of a split of `written`."""
+def read(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a Parquet file."""
+    rows: list[dict[str, Any]] = pq.read_table(path).to_pylist()
+    return rows
+
+
+def from_written(
+    clusters: Iterable[dict[str, Any]], seed: int, copied: int, left_out: frozenset[str]
+) -> Iterator[Pair]:
+    """Yield true and false pairs of written summaries."""
     rng = random.Random(seed)
     kinds = list(chain.from_iterable([kind] * count for kind, count in FALSE_KINDS.items()))
-    for cluster in pq.read_table(path).to_pylist():
+    for cluster in clusters:
         if cluster["id"] in left_out:
             continue
         maker = ClusterPairs(cluster, rng)
@@ -193,7 +206,7 @@ def from_written(path: Path, seed: int, copied: int, left_out: frozenset[str]) -
 
 def from_checks(path: Path, copies: dict[str, int]) -> Iterator[Pair]:
     """Yield the pairs of a split of `checks`; of long premises the best four sentences."""
-    for row in pq.read_table(path).to_pylist():
+    for row in read(path):
         premise = [row["premise"]]
         if len(row["premise"].split()) > 110:
             premise = best_sources(row["hypothesis"], sentences_of(row["premise"]), 4)
@@ -203,15 +216,24 @@ def from_checks(path: Path, copies: dict[str, int]) -> Iterator[Pair]:
 
 
 def from_labelled(paths: Iterable[Path], counts: tuple[int, ...]) -> Iterator[Pair]:
-    """Yield read and labelled sentences, once for each number of source sentences."""
+    """Yield read and labelled sentences; where no sources are planned, once for each count of them.
+
+    With several counts a planned sentence comes twice, once with the title before its sources.
+    """
     for path in paths:
         for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-            plan = row.get("plan") or range(len(row["paragraphs"]))
-            sources = [s for n in plan for s in sentences_of(row["paragraphs"][n])]
-            for count in counts:
-                premise = row.get("plan_sentences") or best_sources(row["sentence"], sources, count)
-                pair = make_pair(list(premise), row["sentence"], row["label"], row["system"])
-                yield {**pair, "cluster": row["cluster"], "title": row["title"]}
+            sentence, title = row["sentence"], row["title"]
+            planned = row.get("plan_sentences")
+            if planned:
+                premises = [planned, [f"{title}.", *planned]] if title else [planned, planned]
+            else:
+                plan = row.get("plan") or range(len(row["paragraphs"]))
+                sources = [s for n in plan for s in sentences_of(row["paragraphs"][n])]
+                premises = [best_sources(sentence, sources, count) for count in counts]
+            for premise in premises[: len(counts)]:
+                system = row.get("system") or row["origin"]
+                pair = make_pair(list(premise), sentence, row["label"], system)
+                yield {**pair, "cluster": row["cluster"], "title": title}
 
 
 def main() -> None:
@@ -220,21 +242,24 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--labelled", type=Path, nargs="*", default=[], help="more labelled files")
+    parser.add_argument("--targets", type=Path, help="folder with in/*.txt and out/*.jsonl")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     labelled = [*sorted((args.data / "labelled").glob("*.jsonl")), *args.labelled]
-    read = list(from_labelled(labelled, (3,)))
+    labelled_once = list(from_labelled(labelled, (3,)))
     varied = from_labelled(labelled, (1, 2, 3, 4))
     written = args.data / "written"
-    known = frozenset(pair["cluster"] for pair in read)
+    targets = read_targets(args.targets) if args.targets else iter(())
+    known = frozenset(pair["cluster"] for pair in labelled_once)
     sets: dict[str, Iterable[Pair]] = {
         "checks_train": from_checks(args.data / "checks/train.parquet", COPIES),
         "checks_valid": from_checks(args.data / "checks/valid.parquet", {}),
-        "written_train": from_written(written / "train.parquet", 1, 3, known),
-        "written_valid": from_written(written / "valid.parquet", 2, 2, frozenset()),
-        "written_test": from_written(written / "test.parquet", 3, 2, frozenset()),
+        "written_train": from_written(read(written / "train.parquet"), 1, 3, known),
+        "written_valid": from_written(read(written / "valid.parquet"), 2, 2, frozenset()),
+        "written_test": from_written(read(written / "test.parquet"), 3, 2, frozenset()),
+        "targets_train": from_written(targets, 4, 0, known),
         "labelled_train": (pair for pair in varied if not is_held_out(pair["cluster"])),
-        "labelled_test": (pair for pair in read if is_held_out(pair["cluster"])),
+        "labelled_test": (pair for pair in labelled_once if is_held_out(pair["cluster"])),
     }
     for name, pairs in sets.items():
         rows = list(pairs)

@@ -17,6 +17,7 @@ from hiersum.bundled import bundled_model, chosen_model, recommended_settings
 from hiersum.config import Config, load_config
 from hiersum.errors import CheckpointError, InputError
 from hiersum.parallel import in_order
+from hiersum.plugins import load_plugin, plugin_names
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker
 from hiersum.request import Options, Request
@@ -84,7 +85,11 @@ class Summarizer:
             ranker = writer.ranker if writer else choose_ranker(self.config.ranker.kind)
         self.ranker = ranker
         quoting = [ExtractiveWriter(name, self.ranker, self.config) for name in SYSTEMS]
-        writers: list[Writer] = [*([writer] if writer else []), *quoting]
+        added = [
+            load_plugin("writers", name, tuple(SYSTEMS))(self.ranker, self.config)
+            for name in plugin_names("writers")
+        ]
+        writers: list[Writer] = [*([writer] if writer else []), *quoting, *added]
         self.writers = {each.name: each for each in writers}
         if self.config.data.language not in ("auto", "any"):
             check_language(self.config.data.language)

@@ -19,7 +19,8 @@ from hiersum.text.sentences import split_sentences
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
 from hiersum.types import Cluster, Document, Example
-from hiersum.writing.planned import DraftSentence, Page, PlannedSearch
+from hiersum.writing.page import DraftSentence, Page
+from hiersum.writing.planned import PlannedSearch, _Candidate, _capitalized
 from hiersum.writing.spelling import Spelling
 
 TEXTS = [
@@ -203,3 +204,35 @@ def test_pronoun_must_refer_to_a_sentence_of_the_same_document(
     for number, document in enumerate(documents):
         assert page.leaves_open("It opens in June.", (number,)) == (document != documents[0])
         assert not page.leaves_open("The bridge opens in June.", (number,))
+
+
+def test_supported_rewrite_is_preferred_to_a_copy(
+    network: EncoderDecoder, tokenizer: Tokenizer
+) -> None:
+    search = PlannedSearch(
+        network, tokenizer, Spelling(tokenizer.all_pieces, 1), FixedChecker(1), SEARCH
+    )
+    copy, rewrite = "The bridge was closed.", "They closed the bridge."
+
+    def decide(copy_support: float, rewrite_support: float) -> DraftSentence | None:
+        [page] = write(network, tokenizer, FixedChecker(0.0))
+        page.kept, page.sentences = [], [copy]
+        candidates = [
+            _Candidate(copy, (0,), -0.1, "", copy_support),
+            _Candidate(rewrite, (0,), -0.5, "", rewrite_support),
+        ]
+        return search._decide(page, (0,), candidates)
+
+    better, fallen_back = decide(0.9, 0.6), decide(0.9, 0.4)
+    assert better is not None
+    assert (better.text, better.is_quoted) == (rewrite, False)
+    assert fallen_back is not None
+    assert (fallen_back.text, fallen_back.is_quoted) == (copy, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("tactics are plans.", "Tactics are plans."), ("iPods sell.", "iPods sell."), ("", "")],
+)
+def test_sentence_begins_with_a_capital(text: str, expected: str) -> None:
+    assert _capitalized(text) == expected

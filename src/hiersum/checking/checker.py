@@ -15,8 +15,11 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hiersum.plugins import load_plugin
+
 WEIGHTS_FILE = "checker.safetensors"
 SETTINGS_FILE = "checker.json"
+KINDS = ("auto", "lexical")
 NEUTRAL = 0.5
 """The answer where there is nothing to judge: a sentence without letters or digits, or no sources."""
 
@@ -46,14 +49,24 @@ class OpenedChecker(NamedTuple):
     note: str
 
 
-def open_checker(folder: Path | None) -> OpenedChecker:
-    """Open the learned checker of a model folder, or the lexical one if the folder has none.
+def open_checker(folder: Path | None, kind: str = "auto") -> OpenedChecker:
+    """Open a checker.
+
+    Args:
+        folder: a model folder.
+        kind: `auto` is the folder's learned checker, or the lexical one if it has none; `lexical`;
+            any other name is another package's (`hiersum.checkers`).
 
     Raises:
+        ConfigError: no checker is called so.
         CheckpointError: the files are there but damaged.
     """
     from hiersum.checking.lexical import LexicalChecker
 
+    if kind not in KINDS:
+        return OpenedChecker(load_plugin("checkers", kind, KINDS)(), "")
+    if kind == "lexical":
+        return OpenedChecker(LexicalChecker(), "")
     if folder is None or not (folder / WEIGHTS_FILE).exists():
         where = "no model folder" if folder is None else f"{folder} has no {WEIGHTS_FILE}"
         return OpenedChecker(LexicalChecker(), f"Sentences are checked by words only: {where}.")

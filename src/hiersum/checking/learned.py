@@ -112,6 +112,12 @@ class LearnedChecker:
             for reading in readings
         ]
 
+    def shares(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        """Return the network's three shares for (premise, hypothesis), in the order of `LABELS`."""
+        logits = self._logits(self._encode(premise, hypothesis) for premise, hypothesis in pairs)
+        shares: NDArray[np.float32] = logits.softmax(-1).numpy()
+        return shares
+
     def contradiction(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Return how likely two statements cannot both be true; read in both orders."""
         odds = self.contradiction_odds(pairs)

@@ -42,7 +42,7 @@ class CheckerNetwork(nn.Module):
     def __init__(self, shape: CheckerShape) -> None:
         super().__init__()
         self.shape = shape
-        self.words = nn.Embedding(shape.vocabulary, shape.width)
+        self.words: nn.Module = nn.Embedding(shape.vocabulary, shape.width)
         self.places = nn.Embedding(shape.positions, shape.width)
         self.segments = nn.Embedding(2, shape.width)
         self.matches = nn.Embedding(NUM_MATCHES, shape.width)
@@ -55,7 +55,7 @@ class CheckerNetwork(nn.Module):
     def states(self, ids_BT: Tensor, segments_BT: Tensor, matches_BT: Tensor) -> Tensor:
         """Return the last layer's states, (B, T, D). Id 0 is padding."""
         places_T = torch.arange(ids_BT.shape[1], device=ids_BT.device)
-        states_BTD = (
+        states_BTD: Tensor = (
             self.words(ids_BT)
             + self.places(places_T)
             + self.segments(segments_BT)

@@ -225,6 +225,7 @@ def _check_request(
     draft: bool,
 ) -> None:
     """Check the options before the model is loaded; only the model knows its own kind."""
+    from hiersum.plugins import plugin_names
     from hiersum.request import NEURAL_SYSTEMS, Request, check_length
 
     check_length("title", title)
@@ -235,7 +236,7 @@ def _check_request(
         strict=strict,
         draft=draft,
         with_attention=False,
-        systems=("lexrank", "lead", *NEURAL_SYSTEMS),
+        systems=("lexrank", "lead", *NEURAL_SYSTEMS, *plugin_names("writers")),
     )
 
 

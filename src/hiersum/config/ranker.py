@@ -14,9 +14,10 @@ from hiersum.errors import ConfigError
 class RankerConfig:
     """Which paragraphs are read at all."""
 
-    kind: Literal["auto", "similarity", "neural", "none", "oracle"] = "auto"
-    """By similarity to the title; by the model's ranker; `auto`: that if any; `none`: as they stand;
-    `oracle`: by what of the target they hold, for `prepare` alone."""
+    kind: str = "auto"
+    """By similarity to the title; `neural`: by the model's LSTM ranker; `cited`: by its citation scorer;
+    `auto`: its scorer, else its LSTM, else similarity; `none`: as they stand; `oracle`: by what of the
+    target they hold, for `prepare` alone."""
     max_paragraphs: int = 500
     """The best paragraphs that an extractive system reads."""
 

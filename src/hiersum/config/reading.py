@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from hiersum.config.checks import require_at_least, require_within
 from hiersum.errors import ConfigError
@@ -72,8 +71,9 @@ class DataConfig:
 class GraphConfig:
     """How paragraphs relate, for networks with a graph head."""
 
-    kind: Literal["similarity", "discourse"] = "similarity"
-    """Lexical similarity, or shared names and discourse markers; a cluster's own graph goes first."""
+    kind: str = "similarity"
+    """`similarity` of words; `discourse`: shared names and discourse markers; or another package's. A
+    cluster's own graph goes first."""
     min_similarity: float = 0.2
     """Edges of the similarity graph below this weight are removed (the paper's appendix A.1)."""
 

@@ -28,6 +28,9 @@ class SearchConfig:
     """No sequence of this many tokens twice; 0 allows all."""
     grounded: bool = False
     """Names and numbers are written only as the sources have them."""
+    checker: str = "auto"
+    """What judges sentences: `auto`: the model's checker if it has one, else `lexical`, which compares
+    words; or another package's."""
     min_support: float = 0.5
     """Support below which a sentence is not shown, where each sentence is checked."""
     strict_support: float = 0.8

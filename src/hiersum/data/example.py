@@ -22,6 +22,7 @@ from hiersum.data.planning import PlannedSentence, plan_summary
 from hiersum.errors import InputError
 from hiersum.graphs.discourse import discourse_graph
 from hiersum.graphs.similarity import add_title, similarity_graph
+from hiersum.plugins import load_plugin
 from hiersum.ranking.aboutness import weigh_documents
 from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.text.paragraphs import read_paragraphs
@@ -30,6 +31,7 @@ from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.topic import find_topic
 from hiersum.types import TITLE_PLACE, Cluster, Example, Paragraph
 
+_GRAPHS = ("similarity", "discourse")
 GraphBuilder = Callable[[Cluster, Sequence[Paragraph], Sequence[int]], NDArray[np.float64]]
 
 
@@ -177,6 +179,10 @@ def encode_target(target: str, tokenizer: Tokenizer, config: Config) -> tuple[in
 def graph_builder(config: Config) -> GraphBuilder:
     """Return the function that relates paragraphs as `graph.kind` says; a user's graph goes first."""
 
+    if config.graph.kind not in _GRAPHS:
+        added: Callable[[Sequence[Paragraph]], NDArray[np.float64]]
+        added = load_plugin("graphs", config.graph.kind, _GRAPHS)
+
     def build(
         cluster: Cluster, paragraphs: Sequence[Paragraph], chosen: Sequence[int]
     ) -> NDArray[np.float64]:
@@ -184,6 +190,8 @@ def graph_builder(config: Config) -> GraphBuilder:
             return np.array(cluster.graph)[np.ix_(chosen, chosen)]
         if config.graph.kind == "discourse":
             return discourse_graph([paragraphs[index] for index in chosen])
+        if config.graph.kind != "similarity":
+            return added([paragraphs[index] for index in chosen])
         texts = [paragraph.text for paragraph in paragraphs]
         return similarity_graph(texts, chosen, min_similarity=config.graph.min_similarity)
 

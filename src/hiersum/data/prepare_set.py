@@ -204,8 +204,8 @@ def _flat(config: Mapping[str, Any]) -> dict[str, Any]:
 
 def _copy_tools(model: Path, out: Path, *, ranker: str | None) -> None:
     """Copy the tokenizer and the ranker: the trained network will need them."""
-    files: tuple[str, ...] = RANKER_FILES if ranker is not None else ()
-    if ranker == "oracle":  # it sees the targets, so a user of the network needs another
+    files: tuple[str, ...] = ()
+    if ranker is not None:  # the oracle sees the targets, so a user of the network needs another
         files = tuple(name for name in RANKER_FILES if (model / name).is_file())
     for name in (TOKENIZER, *files):
         with write_atomically(out / name) as file:

@@ -50,7 +50,7 @@ def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: 
     documents, if most or none are about it, if they are alike, or if it is a headline.
     """
     alike = [1.0] * num_documents
-    name = _ADDITION.sub("", title) or title
+    name = bare_title(title)
     num_content = len(content_stems(name))  # of "It (novel)" there is none to go by
     is_headline = num_content > _MAX_NAME or len(content_stems(title)) > _MAX_TITLE
     if not num_content or is_headline or num_documents <= _FEW_DOCUMENTS:
@@ -69,6 +69,11 @@ def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: 
         return alike
     # Squared: of two that speak of it nearly as much, both are read; of others, what stands out.
     return [share**2 for share in shares]
+
+
+def bare_title(title: str) -> str:
+    """Return a title without what tells it from others like it, if there is more to it."""
+    return _ADDITION.sub("", title) or title
 
 
 def _speak_of(

@@ -1,22 +1,27 @@
-"""Which ranker is used: the trained one of a model folder, or similarity."""
+"""Which ranker is used: one that a model folder has, or similarity."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from hiersum.errors import ConfigError
+from hiersum.plugins import load_plugin
 from hiersum.ranking.oracle import OracleRanker
 from hiersum.ranking.ranker import RANKER_FILES, Ranker
 from hiersum.ranking.reading_order import ReadingOrder
+from hiersum.ranking.scorer import CitationRanker, has_scorer
 from hiersum.ranking.similarity import SimilarityRanker
 
 if TYPE_CHECKING:  # both are slow to import, and a ranker may need neither
     from hiersum.text.tokenizer import Tokenizer
 
 
+KINDS = ("auto", "similarity", "neural", "cited", "none", "oracle")
+
+
 def choose_ranker(
-    kind: Literal["auto", "similarity", "neural", "none", "oracle"],
+    kind: str,
     folder: Path | None = None,
     tokenizer: Tokenizer | None = None,
     *,
@@ -25,8 +30,9 @@ def choose_ranker(
     """Return the ranker that `ranker.kind` asks for.
 
     Args:
-        kind: `auto` is the folder's trained ranker if it has one, else similarity; `none` leaves
-            paragraphs as they stand.
+        kind: `cited` is the folder's citation scorer, `neural` the paper's LSTM ranker; `auto` the
+            first of these that the folder has, else similarity; `none` leaves paragraphs as they
+            stand. Any other name is another package's (`hiersum.rankers`).
         folder: a model folder, also one in the making; None where there is no model.
         tokenizer: the tokenizer of that folder.
         target: what `oracle` ranks by, where it is known.
@@ -36,6 +42,9 @@ def choose_ranker(
             is no target.
         CheckpointError: the folder has none, or its files are damaged or do not fit.
     """
+    if kind not in KINDS:
+        ranker: Ranker = load_plugin("rankers", kind, KINDS)()
+        return ranker
     if kind == "none":
         return ReadingOrder()
     if kind == "oracle":
@@ -44,12 +53,16 @@ def choose_ranker(
                 "ranker.kind is oracle, which ranks by the target: only hiersum prepare knows it"
             )
         return OracleRanker(target)
-    if kind == "neural" and folder is None:
+    if kind in ("neural", "cited") and folder is None:
         raise ConfigError(
-            "ranker.kind is neural, but no model is named that would have a trained ranker; "
+            f"ranker.kind is {kind}, but no model is named that would have a trained ranker; "
             "name one with --model"
         )
-    if kind == "similarity" or folder is None or tokenizer is None:
+    if kind == "similarity" or folder is None:
+        return SimilarityRanker()
+    if kind == "cited" or (kind == "auto" and has_scorer(folder)):
+        return CitationRanker.load(folder)
+    if tokenizer is None:
         return SimilarityRanker()
     if kind == "auto" and not any((folder / name).exists() for name in RANKER_FILES):
         return SimilarityRanker()

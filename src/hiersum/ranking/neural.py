@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
@@ -28,12 +27,16 @@ from torch.nn import functional
 from hiersum.errors import CheckpointError
 from hiersum.model.dropout import drop
 from hiersum.ranking.lstm import Lstm, Packed, max_pool
-from hiersum.ranking.ranker import RANKER_FILES
+from hiersum.ranking.ranker import (
+    CONFIG,
+    RANKER_FORMAT,
+    WEIGHTS,
+    read_record,
+    replace_file,
+)
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Paragraph
 
-FORMAT = 1
-CONFIG, WEIGHTS = RANKER_FILES
 _BATCH_TOKENS = 16_384
 
 
@@ -121,7 +124,7 @@ class NeuralRanker:
         """
         weights = _to_bytes(self.network)
         record = {
-            "format": FORMAT,
+            "format": RANKER_FORMAT,
             "library": "hiersum",
             **asdict(self.network.shape),
             "tokenizer": self.tokenizer.fingerprint,
@@ -130,8 +133,8 @@ class NeuralRanker:
         }
         # Weights and their description change together: without the one, the other is refused.
         (folder / CONFIG).unlink(missing_ok=True)
-        _replace(folder / WEIGHTS, weights)
-        _replace(folder / CONFIG, json.dumps(record, indent=2).encode() + b"\n")
+        replace_file(folder / WEIGHTS, weights)
+        replace_file(folder / CONFIG, json.dumps(record, indent=2).encode() + b"\n")
 
     @classmethod
     def load(cls, folder: Path, tokenizer: Tokenizer) -> NeuralRanker:
@@ -140,7 +143,7 @@ class NeuralRanker:
         Raises:
             CheckpointError: a file is missing or damaged, or belongs to another tokenizer.
         """
-        record = _read_record(folder / CONFIG)
+        record = read_record(folder / CONFIG)
         try:
             names = RankerShape.__dataclass_fields__
             shape = RankerShape(**{name: record[name] for name in names})
@@ -187,38 +190,6 @@ def _batches_by_length(sequences: Sequence[Sequence[int]]) -> Iterable[list[int]
 def _to_bytes(network: RankerNetwork) -> bytes:
     tensors = {name: tensor.half().contiguous() for name, tensor in network.state_dict().items()}
     return save(tensors, metadata={"format": "pt"})
-
-
-def _replace(path: Path, content: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
-    except OSError as error:
-        raise CheckpointError(f"{path}: cannot be written ({error.strerror})") from error
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _read_record(path: Path) -> dict[str, Any]:
-    try:
-        record = json.loads(path.read_bytes())
-    except FileNotFoundError as error:
-        raise CheckpointError(
-            f"{path.parent}: has no {path.name}, so no trained ranker; "
-            "train one with: hiersum train-ranker"
-        ) from error
-    except OSError as error:
-        raise CheckpointError(f"{path}: cannot be read ({error.strerror})") from error
-    except ValueError as error:
-        raise CheckpointError(f"{path}: damaged, not valid JSON; copy it again") from error
-    found = record.get("format") if isinstance(record, dict) else None
-    if found != FORMAT:
-        raise CheckpointError(
-            f"{path}: format {found!r}, but this version of hiersum reads {FORMAT}; "
-            "install the version that wrote it, or train the ranker again"
-        )
-    return dict(record)
 
 
 def _read_weights(path: Path, checksum: object) -> dict[str, Tensor]:

@@ -11,7 +11,7 @@ import re
 from functools import lru_cache
 
 ABBREVIATIONS = frozenset(
-    """op rs cdr drs reg fol tel
+    """op rs cdr drs reg fol tel chap
     mr mrs ms mx dr prof st mt ft gen col maj sgt lt capt cpt cmdr adm rev hon gov sen rep pres fr
     sr sra srta mme mlle hr messrs vs v cf viz eg e.g ie i.e al et ca c approx est fig figs nos vol
     vols p pp ch sec eq eds jan feb apr jun jul aug sep sept oct nov mon tue wed thu fri b d m r

@@ -41,7 +41,8 @@ from hiersum.types import (
 )
 from hiersum.writing.beam import Hypothesis
 from hiersum.writing.neural_model import NeuralModel, text_of, until_end
-from hiersum.writing.planned import DraftSentence, Page, PlannedSearch
+from hiersum.writing.page import DraftSentence, Page
+from hiersum.writing.planned import PlannedSearch
 from hiersum.writing.writer import Draft, Readable, Reading, Told, Watch, open_cluster
 
 logger = logging.getLogger(__name__)
@@ -59,7 +60,7 @@ class NeuralWriter:
         self.neural = model
         self.ranker = ranker
         self.config = config
-        self.checker = checker or open_checker(model.folder).checker
+        self.checker = checker or open_checker(model.folder, config.decoding.checker).checker
 
     @classmethod
     def load(cls, name_or_dir: str | Path, config: Config) -> NeuralWriter:

@@ -11,7 +11,7 @@ All clusters of a batch advance together, a sentence at a time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -22,98 +22,22 @@ from hiersum.data.batches import collate
 from hiersum.model.decoder import Memory
 from hiersum.model.decoder_state import Written
 from hiersum.model.network import EncoderDecoder
-from hiersum.model.planner import SourceSentences
-from hiersum.model.plans import Outline, Plan, plan_rows
+from hiersum.model.plans import Plan, plan_rows
 from hiersum.model.spans import Spans
 from hiersum.text.facts import SourceFacts
 from hiersum.text.sentences import ends_sentence
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.text.words import content_stems, count_words, leans_on_another, split_words
+from hiersum.text.words import count_words
 from hiersum.types import Example
 from hiersum.writing.beam import Hypothesis, beam_search
+from hiersum.writing.judgement import judge
+from hiersum.writing.page import DraftSentence, Page
 from hiersum.writing.policy import Scores, Situation, choose_main, join_others
 from hiersum.writing.preparation import threads_for
 from hiersum.writing.spelling import GroundedWords, Spelling, guarded_words
 
 MAX_TRIES = 4
 """Plans that may come to nothing before a summary ends."""
-MAX_QUOTED_WORDS = 40
-SAME = 0.7
-"""Share of a sentence's content words in an earlier one from which it repeats it."""
-LOG_PROB_WEIGHT = 0.05
-"""What a hypothesis's score counts beside its support, when the best is chosen."""
-
-
-@dataclass(frozen=True, slots=True)
-class DraftSentence:
-    """A sentence as it was written, with all that is known of it."""
-
-    text: str
-    plan: Plan
-    """Source sentences, the main one first, numbered through what was read."""
-    support: float
-    """The probability that it is true to its plan."""
-    is_quoted: bool = False
-    """Is it a sentence of the source, word for word?"""
-    reason: str = ""
-    """Why it was left out."""
-
-
-@dataclass
-class Page:
-    """One cluster's summary in the making."""
-
-    example: Example
-    sentences: Sequence[str]
-    """The source sentences that were read."""
-    paragraphs: Sequence[str]
-    """The paragraph that each of them stands in."""
-    source: SourceSentences
-    relevance: Scores
-    max_words: int
-    min_support: float
-    kept: list[DraftSentence] = field(default_factory=list)
-    dropped: list[DraftSentence] = field(default_factory=list)
-    ids: list[int] = field(default_factory=list)
-    """What was kept, as pieces, each sentence with its end piece."""
-    used: set[int] = field(default_factory=set)
-    num_failed: int = 0
-    is_done: bool = False
-
-    @property
-    def outline(self) -> Outline:
-        """Where the source sentences stand."""
-        return self.source.outline
-
-    @property
-    def plans(self) -> list[Plan]:
-        """The plans of the sentences kept."""
-        return [sentence.plan for sentence in self.kept]
-
-    @property
-    def room(self) -> int:
-        """Words that are left."""
-        return self.max_words - sum(count_words(sentence.text) for sentence in self.kept)
-
-    def leaves_open(self, text: str, plan: Plan) -> bool:
-        """Does a sentence begin with "it" or the like, where nothing before it says what that is?
-
-        A pronoun may refer to the sentence before if both are about one document.
-        """
-        if not leans_on_another(split_words(text)):
-            return False
-        return not self.kept or self._document(self.kept[-1].plan) != self._document(plan)
-
-    def _document(self, plan: Plan) -> int:
-        return self.outline.documents[self.outline.paragraphs[plan[0]]]
-
-    def repeats(self, text: str) -> bool:
-        """Does a sentence say what one before it has said?"""
-        stems = set(content_stems(text))
-        return any(
-            len(stems & set(content_stems(sentence.text))) >= SAME * len(stems)
-            for sentence in self.kept
-        )
 
 
 Told = Callable[[int, DraftSentence], None]
@@ -293,7 +217,7 @@ class PlannedSearch:
         for hypothesis in hypotheses:
             is_whole = hypothesis.token_ids[-1:] == (self.tokenizer.end_id,)
             text = self.tokenizer.decode(hypothesis.token_ids)
-            text = self.tokenizer.unfold(text, [page.example.title, *paragraphs])
+            text = _capitalized(self.tokenizer.unfold(text, [page.example.title, *paragraphs]))
             reason = ""
             if not is_whole or not ends_sentence(text):
                 reason = "breaks off"
@@ -305,7 +229,8 @@ class PlannedSearch:
                 reason = "is too long for what is left of the words"
             elif missing := facts.missing(text):
                 reason = f"names {missing[0].text}, which its sources do not"
-            candidates.setdefault(text, _Candidate(text, plan, hypothesis.score, reason))
+            mean_log_prob = hypothesis.log_prob / len(hypothesis.token_ids)
+            candidates.setdefault(text, _Candidate(text, plan, mean_log_prob, reason))
         return list(candidates.values())
 
     def _check(self, candidates: Sequence[list[_Candidate]], pages: Sequence[Page]) -> None:
@@ -314,31 +239,35 @@ class PlannedSearch:
             (candidate, page) for of_page, page in zip(candidates, pages) for candidate in of_page
         ]
         pairs = [(c.text, [page.sentences[n] for n in sorted(c.plan)]) for c, page in asked]
-        for (candidate, _), support in zip(asked, self.checker.support(pairs)):
-            candidate.support = support
+        for (candidate, page), support in zip(asked, self.checker.support(pairs)):
+            is_copy = candidate.text in (page.sentences[number] for number in candidate.plan)
+            candidate.support = 1.0 if is_copy else judge(support, candidate.mean_log_prob)
 
     def _decide(
         self, page: Page, plan: Plan, candidates: Sequence[_Candidate]
     ) -> DraftSentence | None:
         """Keep the best supported candidate; else a quotation; else nothing."""
         page.used.update(plan)
-        usable = [candidate for candidate in candidates if not candidate.reason]
-        best = max(
-            usable or candidates,
-            key=lambda c: c.support + LOG_PROB_WEIGHT * c.score,
-            default=None,
-        )
+        copies = {page.sentences[number] for number in plan}
+
+        def worth(candidate: _Candidate) -> tuple[bool, bool, bool, float]:
+            is_supported = candidate.support >= page.min_support
+            # A copy is always supported: it is taken where nothing else is.
+            is_new = candidate.text not in copies
+            return not candidate.reason, is_supported, is_new, candidate.support
+
+        best = max(candidates, key=worth, default=None)
         if best is not None:
             reason = best.reason
             if not reason and best.support < page.min_support:
                 reason = f"supported with {best.support:.0%} only"
-            is_quoted = best.text in (page.sentences[number] for number in plan)
+            is_quoted = best.text in copies
             sentence = DraftSentence(best.text, plan, best.support, is_quoted, reason)
             if not reason:
                 return self._keep(page, sentence)
             page.dropped.append(sentence)
         main = page.sentences[plan[0]]
-        if _can_quote(main, page):
+        if page.can_quote(main):
             return self._keep(page, DraftSentence(main, plan[:1], 1.0, is_quoted=True))
         page.num_failed += 1
         return None
@@ -355,20 +284,16 @@ class _Candidate:
 
     text: str
     plan: Plan
-    score: float
+    mean_log_prob: float
     reason: str
     """What is wrong with it by its form; empty if nothing is."""
     support: float = 0.0
 
 
-def _can_quote(sentence: str, page: Page) -> bool:
-    """Can a source sentence stand in a summary by itself?"""
-    return (
-        ends_sentence(sentence)
-        and 4 <= count_words(sentence) <= min(MAX_QUOTED_WORDS, page.room)
-        and not leans_on_another(split_words(sentence))
-        and not page.repeats(sentence)
-    )
+def _capitalized(text: str) -> str:
+    """Return a sentence with a capital at its beginning; iPods keep theirs."""
+    word = text.partition(" ")[0]
+    return text[:1].upper() + text[1:] if word.islower() else text
 
 
 def _keep_written(

@@ -1,0 +1,323 @@
+"""The citation scorer: which paragraphs would a good summary under this title cite?
+
+A small network on numbers that are cheap to count, fitted to the citations of written summaries
+(`recipes/ranker/fit_scorer.py`). It runs no LSTM and needs no torch. With x the features of a
+paragraph, standardized and clipped,
+
+    score = sigmoid(w . tanh(H x + b) + v . x + c)
+
+Relevance to the title alone is sparse: most paragraphs about a bridge do not name it. So the scorer also
+asks how much a paragraph is like those that do (`feedback`, pseudo-relevance feedback: the cosine
+with the others, each weighted by its own relevance), and how relevant its document is as a whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from hiersum.errors import CheckpointError
+from hiersum.ranking.aboutness import bare_title
+from hiersum.ranking.ranker import CONFIG, RANKER_FORMAT, read_record, replace_file
+from hiersum.text.sentences import ends_sentence
+from hiersum.text.tfidf import TfidfSpace
+from hiersum.text.topic import find_topic
+from hiersum.text.words import content_stems, leans_on_another, split_stems, split_words
+from hiersum.types import Paragraph
+
+Floats = NDArray[np.float64]
+
+FORMAT = 1
+KEY = "scorer"
+"""Where ranker.json has the weights."""
+MAX_DEVIATION = 3.0
+"""Of a feature from its mean, in standard deviations: a cluster of 1,000 paragraphs is read like the
+largest that were learned from."""
+_SPOKEN = frozenset("i me my we us our you your yeah okay um uh so well".split())
+_NAME = re.compile(r"(?<=[a-z,;] )[A-Z]")
+_DIGIT = re.compile(r"\d")
+
+FEATURES = (
+    "log_words",
+    "relative_length",
+    "title_cosine",
+    "title_share",
+    "title_whole",
+    "centrality",
+    "feedback",
+    "feedback_twice",
+    "document_share",
+    "document_best",
+    "document_whole",
+    "document_feedback",
+    "relative_share",
+    "relative_feedback",
+    "commonness",
+    "ends",
+    "letters",
+    "digits",
+    "names",
+    "spoken",
+    "leans",
+    "is_titled",
+    "log_paragraphs",
+)
+"""What `features` counts, column by column."""
+
+
+def features(title: str, paragraphs: Sequence[Paragraph]) -> Floats:
+    """Return a row of numbers for each paragraph, in the order of `FEATURES`.
+
+    Without a title, or with one of which no word stands in the paragraphs, the documents' own words
+    for their topic stand in for it.
+    """
+    texts = [paragraph.text for paragraph in paragraphs]
+    words = [split_words(text) for text in texts]
+    stems = [split_stems(text) for text in texts]
+    space = TfidfSpace(texts)
+    vectors = space.vectors
+    query = _query(title)
+    is_titled = not query.isdisjoint(chain.from_iterable(stems))
+    if not is_titled:
+        title = find_topic(_document_texts(paragraphs))
+        query = _query(title)
+    lengths = np.log1p([len(each) for each in words])
+    cosine = (vectors @ space.vectors_of([title]).T).toarray()[:, 0]
+    share = _title_share(query, stems)
+    relevance = share + cosine
+    feedback = _cosine_with_others(vectors, relevance)
+    twice = _cosine_with_others(vectors, feedback)
+    whole = _title_whole(title, stems)
+    documents = np.array([paragraph.document for paragraph in paragraphs], dtype=np.int64)
+    document_share = _document_mean(share, documents)
+    document_feedback = _document_mean(feedback, documents)
+    columns = {
+        "log_words": lengths,
+        "relative_length": lengths - (lengths.mean() if len(lengths) else 0.0),
+        "title_cosine": cosine,
+        "title_share": share,
+        "title_whole": whole,
+        "centrality": _cosine_with_others(vectors, np.ones(len(texts))),
+        "feedback": feedback,
+        "feedback_twice": twice,
+        "document_share": document_share,
+        "document_best": _document_best(share, documents),
+        "document_whole": _document_mean(whole, documents),
+        "document_feedback": document_feedback,
+        "relative_share": document_share / (document_share.max(initial=0) or 1),
+        "relative_feedback": document_feedback / (document_feedback.max(initial=0) or 1),
+        "commonness": _commonness(stems),
+        "ends": [ends_sentence(text) for text in texts],
+        "letters": [sum(map(str.isalpha, text)) / (len(text) or 1) for text in texts],
+        "digits": [len(_DIGIT.findall(text)) / (len(text) or 1) for text in texts],
+        "names": [len(_NAME.findall(text)) / (len(each) or 1) for text, each in zip(texts, words)],
+        "spoken": [sum(word in _SPOKEN for word in each) / (len(each) or 1) for each in words],
+        "leans": [leans_on_another(each) for each in words],
+        "is_titled": np.full(len(texts), is_titled),
+        "log_paragraphs": np.full(len(texts), np.log1p(len(texts))),
+    }
+    return np.column_stack([np.asarray(columns[name], dtype=np.float64) for name in FEATURES])
+
+
+def _query(title: str) -> set[str]:
+    """Return the stems a title is about: its content words, or all if it has no other."""
+    return set(content_stems(title)) or set(split_stems(title))
+
+
+def _document_texts(paragraphs: Sequence[Paragraph]) -> list[str]:
+    by_document: dict[int, list[str]] = {}
+    for paragraph in paragraphs:
+        by_document.setdefault(paragraph.document, []).append(paragraph.text)
+    return ["\n".join(texts) for texts in by_document.values()]
+
+
+def _title_share(query: set[str], stems: Sequence[Sequence[str]]) -> Floats:
+    """Return the share of the title's words that a paragraph has; rare ones count more."""
+    found = [query.intersection(each) for each in stems]
+    counts = Counter(stem for each in found for stem in each)
+    weights = {stem: math.log1p(len(stems) / max(counts[stem], 1)) for stem in query}
+    total = sum(weights.values()) or 1.0
+    return np.array([sum(weights[stem] for stem in sorted(each)) / total for each in found])
+
+
+def _title_whole(title: str, stems: Sequence[Sequence[str]]) -> Floats:
+    """Return the logarithm of how often the title stands as a whole in a paragraph.
+
+    What tells it from others like it is left aside: "(novel)", ", Oxford".
+    """
+    name = f" {' '.join(split_stems(bare_title(title)))} "
+    return np.log1p([f" {' '.join(each)} ".count(name) if name.strip() else 0 for each in stems])
+
+
+def _cosine_with_others(vectors: sparse.csr_matrix, weights: Floats) -> Floats:
+    """Return the cosine of each paragraph with the weighted sum of all others."""
+    total = np.asarray(vectors.T @ weights)
+    norms = np.asarray(vectors.multiply(vectors).sum(axis=1))[:, 0]  # 1, or 0 of an empty vector
+    with_all = np.asarray(vectors @ total)
+    products = with_all - weights * norms
+    squares = total @ total - 2 * weights * with_all + weights**2 * norms
+    result: Floats = np.where(squares > 1e-9, products / np.sqrt(np.maximum(squares, 1e-9)), 0.0)
+    return np.clip(result, 0, 1)
+
+
+def _document_mean(values: Floats, documents: NDArray[np.int64]) -> Floats:
+    """Return for each paragraph the mean over its document."""
+    if not len(values):
+        return values
+    counts = np.bincount(documents)
+    result: Floats = (np.bincount(documents, values) / np.maximum(counts, 1))[documents]
+    return result
+
+
+def _document_best(values: Floats, documents: NDArray[np.int64]) -> Floats:
+    """Return for each paragraph the maximum over its document."""
+    best = np.zeros(documents.max(initial=0) + 1)
+    np.maximum.at(best, documents, values)
+    result: Floats = best[documents]
+    return result
+
+
+def _commonness(stems: Sequence[Sequence[str]]) -> Floats:
+    """Return the mean share of the other paragraphs that have the words of a paragraph."""
+    counts = Counter(stem for each in stems for stem in set(each))
+    others = max(len(stems) - 1, 1)
+    return np.array(
+        [sum(counts[stem] - 1 for stem in each) / others / (len(each) or 1) for each in stems]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerWeights:
+    """The numbers of the network in the module's equation."""
+
+    features: tuple[str, ...]
+    mean: Floats
+    scale: Floats
+    linear: Floats
+    """v, a weight for each feature."""
+    bias: float
+    hidden: Floats
+    """H, a row for each hidden unit; there may be none."""
+    hidden_bias: Floats
+    output: Floats
+    """w, a weight for each hidden unit."""
+
+    def logits(self, columns: Floats) -> Floats:
+        """Return a logit for each row of features."""
+        x = np.clip((columns - self.mean) / self.scale, -MAX_DEVIATION, MAX_DEVIATION)
+        hidden = np.tanh(x @ self.hidden.T + self.hidden_bias)
+        result: Floats = hidden @ self.output + x @ self.linear + self.bias
+        return result
+
+    def to_record(self) -> dict[str, Any]:
+        """Return the weights as ranker.json has them."""
+        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        plain = {name: v.tolist() if isinstance(v, np.ndarray) else v for name, v in values}
+        return {"format": FORMAT, **plain, "features": list(self.features)}
+
+    @classmethod
+    def from_record(cls, record: Any) -> ScorerWeights:
+        """Check and take over what ranker.json has.
+
+        Raises:
+            ValueError: what is wrong with it.
+        """
+        found = record.get("format") if isinstance(record, dict) else None
+        if found != FORMAT:
+            raise ValueError(f"scorer format {found!r}, but this version of hiersum reads {FORMAT}")
+        names = record.get("features")
+        if not isinstance(names, list) or not names or not set(names) <= set(FEATURES):
+            raise ValueError("the scorer has features that this version of hiersum does not know")
+        try:
+            arrays = {name: np.array(record[name], dtype=np.float64) for name in _ARRAYS}
+            bias = float(record["bias"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"the scorer is damaged ({error})") from error
+        units, width = len(arrays["output"]), len(names)
+        arrays["hidden"] = arrays["hidden"].reshape(-1, width) if not units else arrays["hidden"]
+        shapes = {**dict.fromkeys(("mean", "scale", "linear"), (width,)), "hidden": (units, width)}
+        shapes |= dict.fromkeys(("hidden_bias", "output"), (units,))
+        fits = all(arrays[name].shape == shape for name, shape in shapes.items())
+        is_finite = math.isfinite(bias) and all(np.isfinite(a).all() for a in arrays.values())
+        if not fits or not is_finite or (arrays["scale"] <= 0).any():
+            raise ValueError("the scorer is damaged (sizes or numbers do not fit)")
+        return cls(features=tuple(names), bias=bias, **arrays)
+
+
+_ARRAYS = ("mean", "scale", "linear", "hidden", "hidden_bias", "output")
+
+
+class CitationRanker:
+    """Scores paragraphs by how likely a good summary is to cite them."""
+
+    def __init__(self, weights: ScorerWeights) -> None:
+        self.weights = weights
+        self._columns = [FEATURES.index(name) for name in weights.features]
+
+    @property
+    def fingerprint(self) -> str:
+        """A checksum that tells one scorer from another."""
+        record = json.dumps(self.weights.to_record(), sort_keys=True)
+        return hashlib.sha256(record.encode()).hexdigest()
+
+    def scores(self, title: str, paragraphs: Sequence[Paragraph]) -> list[float]:
+        """Return scores in [0, 1]."""
+        if not paragraphs:
+            return []
+        logits = self.weights.logits(features(title, paragraphs)[:, self._columns])
+        scores: list[float] = (1 / (1 + np.exp(-logits))).tolist()
+        return scores
+
+    def save(self, folder: Path, *, notes: Mapping[str, Any] | None = None) -> None:
+        """Add the scorer to the ranker.json of a model folder; what else is in it stays.
+
+        Args:
+            folder: a model folder, with or without an LSTM ranker.
+            notes: how it was fitted.
+        """
+        path = folder / CONFIG
+        record: dict[str, Any] = {"format": RANKER_FORMAT}
+        if path.exists():
+            record = read_record(path)
+        record[KEY] = {**self.weights.to_record(), "notes": dict(notes or {})}
+        replace_file(path, json.dumps(record, indent=2).encode() + b"\n")
+
+    @classmethod
+    def load(cls, folder: Path) -> CitationRanker:
+        """Load the scorer of a model folder.
+
+        Raises:
+            CheckpointError: there is none, or it is damaged or of another version.
+        """
+        path = folder / CONFIG
+        record = read_record(path)
+        if KEY not in record:
+            raise CheckpointError(
+                f"{path}: has no citation scorer; fit one with recipes/ranker/fit_scorer.py, or set "
+                "ranker.kind to neural"
+            )
+        try:
+            return cls(ScorerWeights.from_record(record[KEY]))
+        except ValueError as error:
+            raise CheckpointError(f"{path}: {error}; copy it again, or fit it again") from error
+
+
+def has_scorer(folder: Path) -> bool:
+    """Has the ranker of a model folder a citation scorer?
+
+    Raises:
+        CheckpointError: its ranker.json cannot be read.
+    """
+    return (folder / CONFIG).exists() and KEY in read_record(folder / CONFIG)

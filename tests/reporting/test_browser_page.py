@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, Route, expect
 from servers import running
 from support import EXAMPLES, make_docx, make_pdf
 
 from hiersum import Summarizer
+from hiersum.types import SummarySentence
 
 Open = Callable[..., Any]
 FIRST = (
@@ -50,7 +53,7 @@ def test_pasted_texts_become_a_summary_with_sources(open_page: Open, live_addres
     page.get_by_label("Title").fill("Harbour bridge")
     paste(page, FIRST, SECOND)
     page.get_by_label("Name of the document").first.fill("gazette")
-    page.get_by_label("Words at most").fill("20")
+    page.get_by_label("Maximum words").fill("20")
     page.get_by_role("button", name="Summarise").click()
     page.wait_for_selector(".summary")
     assert page.locator("h1").inner_text() == "Harbour bridge"
@@ -58,6 +61,60 @@ def test_pasted_texts_become_a_summary_with_sources(open_page: Open, live_addres
     name = page.locator(".paragraph.is-source").first.get_attribute("aria-label")
     assert name.startswith(("gazette, paragraph 1", "Document 2, paragraph 1"))
     watched.assert_quiet(live_address)
+
+
+def test_choices_say_what_is_done(open_page: Open, live_address: str) -> None:
+    page = open_page(live_address).page
+    page.wait_for_selector("select option[value=lead]", state="attached")
+    assert page.get_by_label("What to do").locator("option").all_inner_texts() == [
+        "Quote the most central sentences",
+        "Quote the beginnings",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("choice", "field"),
+    [
+        ("Everything (draft)", "draft"),
+        ("Surely supported only", "strict"),
+    ],
+)
+def test_the_choice_of_sentences_is_sent(
+    open_page: Open, live_address: str, choice: str, field: str
+) -> None:
+    page = open_page(live_address).page
+    paste(page, FIRST)
+    page.get_by_label("Keep").select_option(choice)
+    with page.expect_request("**/v1/summarize/stream") as request:
+        page.get_by_role("button", name="Summarise").click()
+    sent = request.value.post_data_json
+    assert [name for name in ("strict", "draft") if name in sent] == [field]
+    assert sent[field] is True
+
+
+def test_sentences_appear_while_they_are_written(open_page: Open) -> None:
+    """Told two sentences, the page shows them before there is a result."""
+    gate = threading.Event()
+
+    class Slow(Summarizer):
+        def summarize_each(self, clusters, watch=None, told=None, **options):  # type: ignore[no-untyped-def]
+            told(0, SummarySentence("The bridge is open.", support=0.9))
+            told(0, SummarySentence("The ferry stops.", support=1.0, is_quoted=True))
+            assert gate.wait(timeout=60)
+            yield from super().summarize_each(clusters, watch, **options)
+
+    with running(Slow()) as client:
+        page = open_page(f"{client.base_url}/").page
+        paste(page, FIRST)
+        try:
+            page.get_by_role("button", name="Summarise").click()
+            expect(page.locator(".written .is-new")).to_have_count(2)
+            said = page.locator(".written").text_content()
+            assert said == "The bridge is open. support 90% “The ferry stops.” support 100% "
+        finally:
+            gate.set()
+        page.wait_for_selector(".summary")
+        assert page.locator(".written").count() == 0
 
 
 def test_every_stage_of_the_work_is_shown(open_page: Open, live_address: str) -> None:
@@ -138,15 +195,15 @@ def test_files_are_chosen_with_the_button_too(open_page: Open, live_address: str
 def test_two_systems_are_compared_side_by_side(open_page: Open, live_address: str) -> None:
     watched = open_page(live_address)
     page = watched.page
-    page.get_by_label("Compare two systems").check()
+    page.get_by_label("Compare two summaries").check()
     page.get_by_role("button", name="Harbour bridge").click()
     page.wait_for_selector(".is-comparison")
-    assert page.locator(".summary h1").all_inner_texts() == ["LexRank", "Lead"]
+    assert page.locator(".summary h1").all_inner_texts() == ["Most central sentences", "Beginnings"]
     left, right = (page.locator(".summary").nth(n).bounding_box() for n in (0, 1))
     assert left["y"] == right["y"]
     assert left["x"] + left["width"] <= right["x"]
     page.locator(".summary").nth(1).locator(".sentence").first.click()
-    assert page.get_by_role("heading", name="Behind the summary by Lead").is_visible()
+    assert page.get_by_role("heading", name="Behind “Beginnings”").is_visible()
     assert page.locator(".paragraph.is-source").count() >= 1
     watched.assert_quiet(live_address)
 
@@ -190,6 +247,7 @@ def test_a_busy_server_is_shown_kindly_and_nothing_is_lost(
     alert = page.get_by_role("alert").filter(has_text="The server is busy")
     alert.wait_for()
     assert detail[1:] in alert.inner_text()
+    assert "Your documents are still here." in alert.inner_text()
     assert page.get_by_label("Text", exact=True).input_value() == FIRST
     page.unroute("**/v1/summarize/stream")
     alert.get_by_role("button", name="Try again").click()
@@ -214,6 +272,9 @@ def test_nothing_to_summarise_is_said_before_anything_is_sent(
     alert = watched.page.get_by_role("alert").filter(has_text="There is no text yet")
     alert.wait_for()
     assert not any("summarize" in url for url in watched.requests)
+    assert "still here" not in alert.inner_text(), "there are no documents"
+    drop(watched.page, {"note.txt": FIRST.encode()})
+    expect(alert).to_have_count(0)
 
 
 def test_a_server_that_is_gone_is_said_so(open_page: Open, live_address: str) -> None:

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 
 from hiersum import Cluster, Document, Summarizer
 from hiersum.reporting.html import result_with_report, write_report, write_results
-from hiersum.types import Summary
+from hiersum.types import Summary, SummarySentence, Unread
 
 Open = Callable[..., Any]
 HOSTILE = "</script><img src=x onerror=\"document.title='taken'\"><b>bold</b> {{data}}"
@@ -160,19 +160,124 @@ def test_the_graph_can_be_similarity_discourse_or_attention(open_page: Open, rep
 
 
 def test_coverage_is_a_chart_with_text(open_page: Open, bridge: Summary, tmp_path: Path) -> None:
-    from hiersum.types import Unread
-
     unread = Unread("scan.pdf", "there is no text in it")
     write_report(replace(bridge, unread=(unread,)), tmp_path / "r.html")
     page = open_page((tmp_path / "r.html").as_uri()).page
-    page.get_by_role("button", name="1 thing not read").click()
+    page.get_by_role("button", name="1 document not fully read").click()
     assert page.get_by_role("tab", name="Coverage").get_attribute("aria-selected") == "true"
-    assert page.get_by_text("The summary uses 5 of 5 documents.").is_visible()
+    assert page.get_by_text("The summary draws on 5 of 5 documents.").is_visible()
     row = page.locator(".coverage li").nth(1)
     assert row.inner_text().split("\n") == ["2-union.md", "2 used · 6 of 6 paragraphs read"]
     assert row.locator(".cell").count() == 6
     assert row.locator(".cell.is-cited").count() == 2
     assert page.locator(".unread li").inner_text() == "scan.pdf: there is no text in it"
+
+
+def test_coverage_names_documents_that_were_read_and_not_used(
+    open_page: Open, bridge: Summary, tmp_path: Path
+) -> None:
+    write_report(replace(bridge, sentences=bridge.sentences[:1]), tmp_path / "r.html")
+    page = open_page((tmp_path / "r.html").as_uri()).page
+    page.get_by_role("tab", name="Coverage").click()
+    assert page.get_by_text("The summary draws on 2 of 5 documents.").is_visible()
+    assert page.get_by_text(
+        "Every document was read. Nothing was taken from "
+        "2-union.md, 3-observer.html and 4-engineers-report.txt."
+    ).is_visible()
+
+
+def test_coverage_hides_the_names_of_settings(
+    open_page: Open, bridge: Summary, tmp_path: Path
+) -> None:
+    unread = Unread("c.txt", "its language is de, not en (data.language=any reads all)")
+    write_report(replace(bridge, unread=(unread,)), tmp_path / "r.html")
+    page = open_page((tmp_path / "r.html").as_uri()).page
+    page.get_by_role("tab", name="Coverage").click()
+    assert page.locator(".unread li").inner_text() == "c.txt: its language is de, not en"
+
+
+@pytest.fixture
+def checked(bridge: Summary, tmp_path: Path) -> str:
+    """The address of a report whose sentences were written and checked: some kept, one left out."""
+    first, second, third, *_ = bridge.sentences
+    quote = "The last ferry"
+    written = replace(
+        first,
+        text="After eleven months of repairs the bridge is open.",
+        support=0.93,
+        sources=tuple(replace(s, score=0.93, quote=first.text) for s in first.sources),
+    )
+    quoted = replace(second, support=1.0, is_quoted=True)
+    doubtful = replace(third, text="The union is angry.", support=0.31)
+    dropped = SummarySentence(
+        f"{quote} was sold to Ada Lovelace.",
+        first.sources,
+        support=0.12,
+        reason="names Ada Lovelace, which its sources do not",
+    )
+    summary = replace(
+        bridge,
+        sentences=(written, quoted, doubtful),
+        dropped=(dropped, SummarySentence("The ferry sank.")),
+        system="ht",
+        model="hiersum-small",
+    )
+    write_report(summary, tmp_path / "checked.html")
+    return (tmp_path / "checked.html").as_uri()
+
+
+def test_sentences_show_their_support(open_page: Open, checked: str) -> None:
+    page = open_page(checked).page
+    said = [mark.text_content() for mark in page.locator(".summary-text .support").all()]
+    assert said == [" support 93%", " support 100%", " low support 31%"]
+    page.locator(".sentence").first.click()
+    detail = page.locator(".sentence-detail").inner_text()
+    assert "Sentence 1 · 2 sources · 93% support" in detail
+    assert page.get_by_role("status").inner_text().startswith("Sentence 1: 93% support, 2 sources:")
+
+
+def test_quoted_sentences_stand_in_quotation_marks(open_page: Open, checked: str) -> None:
+    page = open_page(checked).page
+    text = page.locator(".sentence").nth(1).inner_text()
+    assert (text[0], text[-1]) == ("“", "”")
+    assert "“" not in page.locator(".sentence").first.inner_text()
+    page.locator(".sentence").nth(1).click()
+    assert page.get_by_text("Quoted word for word from the source.").is_visible()
+
+
+def test_a_sentence_lights_up_the_very_sentence_it_rests_on(
+    open_page: Open, checked: str, bridge: Summary
+) -> None:
+    """By its quote, however few words the two share; in the other document by its words."""
+    page = open_page(checked).page
+    page.locator(".sentence").first.click()
+    assert page.locator("mark").first.inner_text() == bridge.sentences[0].text
+    assert page.locator("mark").count() == 2
+    assert page.locator(".detail-quote").first.inner_text() == bridge.sentences[0].text
+
+
+def test_sentences_that_were_left_out_are_folded_away_with_the_reason(
+    open_page: Open, checked: str
+) -> None:
+    page = open_page(checked).page
+    reason = page.get_by_text("Names Ada Lovelace, which its sources do not.")
+    assert not reason.is_visible()
+    page.get_by_text("Left out (2 sentences)").click()
+    assert reason.is_visible()
+    assert page.get_by_text("No source supports it.").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_checks_for_accessibility_find_nothing_in_checked_sentences(
+    open_page: Open, checked: str, scheme: str
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = open_page(checked, color_scheme=scheme).page
+    page.locator(".sentence").first.click()
+    page.get_by_text("Left out (2 sentences)").click()
+    results = Axe().run(page)
+    assert results.violations_count == 0, results.generate_report()
 
 
 def span_of(words: str, text: str) -> dict[str, Any]:
@@ -296,14 +401,14 @@ def test_checks_for_accessibility_find_nothing(open_page: Open, report: str, sch
 def test_it_says_whether_sentences_were_taken_or_written(
     open_page: Open, bridge: Summary, tmp_path: Path
 ) -> None:
-    """A network that chooses takes sentences, whatever its name."""
+    """A network that only quotes is said to quote."""
     first, *others = bridge.sentences
     made_up = replace(first, text=first.text.replace("eleven months", "two months"))
     assert made_up != first
     for sentences, how in (
-        (bridge.sentences, "sentences taken from the sources"),
-        ((made_up, *others), "written by a model"),
+        (bridge.sentences, "quoted from the sources"),
+        ((made_up, *others), "in the model’s own words"),
     ):
         write_report(replace(bridge, sentences=sentences, system="ht"), tmp_path / "r.html")
         page = open_page((tmp_path / "r.html").as_uri()).page
-        assert page.locator(".eyebrow").inner_text() == f"Hierarchical Transformer · {how}"
+        assert page.locator(".eyebrow").inner_text() == f"Written summary · {how}"

@@ -152,5 +152,18 @@ def _plain(results: Iterable[Mapping[str, Any]]) -> str:
                 for source in sentence["sources"]
             ]
             sources = f" <small>({escape('; '.join(places))})</small>" if places else ""
-            parts.append(f"<p>{escape(sentence['text'])}{sources}</p>")
+            parts.append(f"<p>{_plain_sentence(sentence)}{sources}</p>")
+        if result["dropped"]:
+            parts.append("<h2>Left out</h2>")
+        for sentence in result["dropped"]:
+            reason = escape(sentence.get("reason") or "no source supports it")
+            parts.append(f"<p>{_plain_sentence(sentence)} <small>({reason})</small></p>")
     return "".join(parts)
+
+
+def _plain_sentence(sentence: Mapping[str, Any]) -> str:
+    """Return a sentence with its support; a quotation stands in quotation marks."""
+    text = escape(sentence["text"])
+    shown = f"\u201c{text}\u201d" if sentence.get("quoted") else text
+    support = sentence.get("support")
+    return shown if support is None else f"{shown} <small>{support:.0%} support</small>"

@@ -30,6 +30,7 @@ from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
 from hiersum.types import Example
 from hiersum.writing.beam import Hypothesis, beam_search
+from hiersum.writing.judgement import judge
 from hiersum.writing.page import DraftSentence, Page
 from hiersum.writing.policy import Scores, Situation, choose_main, join_others
 from hiersum.writing.preparation import threads_for
@@ -37,8 +38,6 @@ from hiersum.writing.spelling import GroundedWords, Spelling, guarded_words
 
 MAX_TRIES = 4
 """Plans that may come to nothing before a summary ends."""
-LOG_PROB_WEIGHT = 0.05
-"""What a hypothesis's score counts beside its support, when the best is chosen."""
 
 
 Told = Callable[[int, DraftSentence], None]
@@ -230,7 +229,8 @@ class PlannedSearch:
                 reason = "is too long for what is left of the words"
             elif missing := facts.missing(text):
                 reason = f"names {missing[0].text}, which its sources do not"
-            candidates.setdefault(text, _Candidate(text, plan, hypothesis.score, reason))
+            mean_log_prob = hypothesis.log_prob / len(hypothesis.token_ids)
+            candidates.setdefault(text, _Candidate(text, plan, mean_log_prob, reason))
         return list(candidates.values())
 
     def _check(self, candidates: Sequence[list[_Candidate]], pages: Sequence[Page]) -> None:
@@ -239,8 +239,9 @@ class PlannedSearch:
             (candidate, page) for of_page, page in zip(candidates, pages) for candidate in of_page
         ]
         pairs = [(c.text, [page.sentences[n] for n in sorted(c.plan)]) for c, page in asked]
-        for (candidate, _), support in zip(asked, self.checker.support(pairs)):
-            candidate.support = support
+        for (candidate, page), support in zip(asked, self.checker.support(pairs)):
+            is_copy = candidate.text in (page.sentences[number] for number in candidate.plan)
+            candidate.support = 1.0 if is_copy else judge(support, candidate.mean_log_prob)
 
     def _decide(
         self, page: Page, plan: Plan, candidates: Sequence[_Candidate]
@@ -251,9 +252,9 @@ class PlannedSearch:
 
         def worth(candidate: _Candidate) -> tuple[bool, bool, bool, float]:
             is_supported = candidate.support >= page.min_support
-            value = candidate.support + LOG_PROB_WEIGHT * candidate.score
             # A copy is always supported: it is taken where nothing else is.
-            return not candidate.reason, is_supported, candidate.text not in copies, value
+            is_new = candidate.text not in copies
+            return not candidate.reason, is_supported, is_new, candidate.support
 
         best = max(candidates, key=worth, default=None)
         if best is not None:
@@ -283,7 +284,7 @@ class _Candidate:
 
     text: str
     plan: Plan
-    score: float
+    mean_log_prob: float
     reason: str
     """What is wrong with it by its form; empty if nothing is."""
     support: float = 0.0

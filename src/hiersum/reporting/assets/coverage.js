@@ -1,9 +1,10 @@
 // How far each document is read and used, and what was not read at all.
 
-import { count, h } from "./dom.js";
-import { colourOf, keyOf } from "./result.js";
+import { count, h, listed } from "./dom.js";
+import { colourOf, keyOf, plainReason } from "./result.js";
 
 const MAX_CELLS = 80;
+const MAX_NAMES = 10;
 const STATES = ["unread", "read", "cited"];
 
 /** Return the chart of coverage with its text, and the list of what was not read. */
@@ -13,7 +14,7 @@ export function coveragePanel(result) {
   return h(
     "div",
     {},
-    h("p", { class: "lead" }, `The summary uses ${numCited} of ${count(coverage.length, "document")}.`),
+    h("p", { class: "lead" }, `The summary draws on ${numCited} of ${count(coverage.length, "document")}.`),
     h(
       "ul",
       { class: "legend" },
@@ -63,9 +64,16 @@ function cells(result, document) {
   return states;
 }
 
+function allRead(result) {
+  const unused = result.names.filter((_, document) => !result.report.coverage[document]?.cited);
+  if (!unused.length) return "Every document was read.";
+  const more = unused.length > MAX_NAMES ? [count(unused.length - MAX_NAMES, "other")] : [];
+  return `Every document was read. Nothing was taken from ${listed([...unused.slice(0, MAX_NAMES), ...more])}.`;
+}
+
 function unreadList(result) {
   const { unread } = result.line;
-  if (!unread.length) return h("p", { class: "soft" }, "Nothing was left out: every document was read.");
+  if (!unread.length) return h("p", { class: "soft note" }, allRead(result));
   return h(
     "section",
     { class: "unread" },
@@ -73,7 +81,7 @@ function unreadList(result) {
     h(
       "ul",
       {},
-      unread.map((part) => h("li", {}, h("b", { dir: "auto" }, part.name), `: ${part.reason}`)),
+      unread.map((part) => h("li", {}, h("b", { dir: "auto" }, part.name), `: ${plainReason(part.reason)}`)),
     ),
   );
 }

@@ -1,13 +1,16 @@
 // The documents of the live page: texts that are pasted, and files that are dropped.
 
 import { count, h } from "./dom.js";
+import { plainReason } from "./result.js";
 import { readFile } from "./stream.js";
 
 const KINDS = ".txt,.md,.html,.htm,.pdf,.docx,.gz,text/*";
 
 /** The list of texts as elements, with `add`, `replaceAll` and `filled`. */
 export class DocumentList {
-  constructor() {
+  /** `onFilled` is called whenever a document gets text. */
+  constructor(onFilled = () => {}) {
+    this.onFilled = onFilled;
     this.list = h("ul", { class: "texts" });
     this.problems = h("ul", { class: "file-problems" });
     this.picker = h("input", {
@@ -33,7 +36,10 @@ export class DocumentList {
   /** Append a text and return its text area. */
   add({ name = "", text = "", url = "" } = {}) {
     const words = h("span", { class: "soft figure" });
-    const tell = () => (words.textContent = count(area.value.split(/\s+/).filter(Boolean).length, "word"));
+    const tell = () => {
+      words.textContent = count(area.value.split(/\s+/).filter(Boolean).length, "word");
+      if (area.value.trim()) this.onFilled();
+    };
     const area = h("textarea", {
       rows: "4",
       "aria-label": "Text",
@@ -80,7 +86,7 @@ export class DocumentList {
         const { documents, unread } = await readFile(file);
         for (const item of [...this.list.children]) if (!item.read().text.trim()) item.remove();
         for (const document of documents) this.add(document);
-        for (const part of unread) this.#complain(`${part.name}: ${part.reason}`);
+        for (const part of unread) this.#complain(`${part.name}: ${plainReason(part.reason)}`);
       } catch (error) {
         this.#complain(
           error.message.startsWith(file.name) ? error.message : `${file.name}: ${error.message}`,

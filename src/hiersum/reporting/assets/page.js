@@ -4,13 +4,13 @@ import { DocumentList } from "./documents.js";
 import { count, h, listed } from "./dom.js";
 import { downloadButtons } from "./download.js";
 import { progressOf } from "./progress.js";
-import { systemName } from "./result.js";
+import { summaryName, taskName } from "./result.js";
 import { fetchOffer, Problem, summarize, useApiKey } from "./stream.js";
 import { themeButton } from "./theme.js";
 import { showResults } from "./view.js";
 
 const place = (name) => document.getElementById(name);
-const documents = new DocumentList();
+const documents = new DocumentList(() => place("problem").querySelector(".no-text")?.remove());
 const title = h("input", {
   type: "text",
   maxlength: "1000",
@@ -26,7 +26,13 @@ const focus = h("input", {
 const system = h("select", {});
 const second = h("select", {});
 const words = h("input", { type: "number", min: "1", max: "2000", value: "120", required: true });
-const strict = h("input", { type: "checkbox" });
+const check = h(
+  "select",
+  {},
+  h("option", { value: "" }, "Supported sentences"),
+  h("option", { value: "strict" }, "Surely supported only"),
+  h("option", { value: "draft" }, "Everything (draft)"),
+);
 const compare = h("input", { type: "checkbox", onchange: () => (secondField.hidden = !compare.checked) });
 const secondField = h("label", { class: "field" }, h("span", {}, "Compared with"), second);
 secondField.hidden = true;
@@ -55,16 +61,16 @@ const form = h(
   h(
     "div",
     { class: "options" },
-    field("System", system),
+    field("What to do", system),
     secondField,
-    field("Words at most", words),
+    field("Maximum words", words),
+    field("Keep", check),
     field("Focus", focus),
   ),
   h(
     "div",
     { class: "checks" },
-    h("label", { class: "check" }, compare, "Compare two systems"),
-    h("label", { class: "check" }, strict, "Only sentences that sources support"),
+    h("label", { class: "check" }, compare, "Compare two summaries"),
   ),
   h("div", { class: "actions" }, submit),
 );
@@ -81,7 +87,7 @@ function requests() {
     report: true,
   };
   if (focus.value.trim()) common.focus = focus.value.trim();
-  if (strict.checked) common.strict = true;
+  if (check.value) common[check.value] = true;
   const systems = compare.checked ? [system.value, second.value] : [system.value];
   return systems.map((name) => ({ ...common, system: name }));
 }
@@ -89,7 +95,7 @@ function requests() {
 async function run() {
   place("problem").replaceChildren();
   if (!documents.filled().length) {
-    showProblem(new Problem("There is no text yet. Paste one, drop a file, or try an example."));
+    showProblem(new Problem("There is no text yet. Paste one, drop a file, or try an example."), "no-text");
     documents.list.querySelector("textarea")?.focus();
     return;
   }
@@ -97,24 +103,27 @@ async function run() {
   const controller = new AbortController();
   const runs = asked.map((request) => progressOf(request, () => controller.abort()));
   submit.disabled = true;
+  fold(asked);
   place("result").replaceChildren();
   place("progress").replaceChildren(...runs.map(({ element }) => element));
-  place("progress").scrollIntoView({ block: "nearest" });
+  place("progress").querySelector("button").focus();
+  scrollTo({ top: 0 });
   const outcomes = await Promise.allSettled(
     asked.map((request, index) =>
-      summarize(request, { signal: controller.signal, onProgress: runs[index].tell }),
+      summarize(request, { signal: controller.signal, onProgress: runs[index].tell, onSentence: runs[index].add }),
     ),
   );
   submit.disabled = false;
   place("progress").replaceChildren();
   const results = outcomes.filter(({ status }) => status === "fulfilled").map(({ value }) => value);
   const failure = outcomes.find(({ status }) => status === "rejected")?.reason;
+  if (!results.length) place("compose").replaceChildren(form);
   if (failure) failure.name === "AbortError" ? submit.focus() : showProblem(failure);
   if (results.length) show(results);
 }
 
 function show(results) {
-  fold(results);
+  fold(results, true);
   const isComparison = results.length > 1;
   showResults(place("result"), results, {
     isComparison,
@@ -124,11 +133,11 @@ function show(results) {
   scrollTo({ top: 0 });
 }
 
-/** Once there is a summary, the form makes room for it; one button brings it back. */
-function fold(results) {
+/** The form makes room for the summary while it is written and read; a button brings it back. */
+function fold(summaries, isDone = false) {
   const facts = [
-    count(results[0].documents.length, "document"),
-    listed(results.map(systemName)),
+    count(summaries[0].documents.length, "document"),
+    listed(summaries.map(summaryName)),
     `at most ${count(words.valueAsNumber, "word")}`,
   ];
   const open = () => {
@@ -138,14 +147,16 @@ function fold(results) {
   place("compose").replaceChildren(
     h(
       "div",
-      { class: "card composed" },
+      { class: isDone ? "card composed" : "card composed is-running" },
       h("p", { class: "soft" }, facts.join(" · ")),
-      h(
-        "div",
-        { class: "actions" },
-        h("button", { type: "button", onclick: open }, "Edit documents"),
-        h("button", { type: "button", onclick: startAnew }, "New summary"),
-      ),
+      isDone
+        ? h(
+            "div",
+            { class: "actions" },
+            h("button", { type: "button", onclick: open }, "Edit documents"),
+            h("button", { type: "button", onclick: startAnew }, "New summary"),
+          )
+        : null,
     ),
   );
 }
@@ -160,7 +171,7 @@ function startAnew() {
 }
 
 /** Say kindly what went wrong and what can be done; documents and choices stay as they are. */
-function showProblem(problem) {
+function showProblem(problem, kind = "") {
   const isKnown = problem instanceof Problem;
   const actions = [];
   let heading = "That did not work";
@@ -178,7 +189,7 @@ function showProblem(problem) {
   place("problem").replaceChildren(
     h(
       "section",
-      { class: "card problem", role: "alert" },
+      { class: `card problem ${kind}`, role: "alert" },
       h("h2", {}, heading),
       h(
         "p",
@@ -187,7 +198,7 @@ function showProblem(problem) {
           ? asSentence(problem.message)
           : "Something unexpected happened in this page. Reloading it may help.",
       ),
-      h("p", { class: "soft" }, "Your documents are still here."),
+      documents.filled().length ? h("p", { class: "soft" }, "Your documents are still here.") : null,
       actions.length ? h("div", { class: "actions" }, actions) : null,
     ),
   );
@@ -217,8 +228,7 @@ async function start() {
   place("problem").replaceChildren();
   try {
     const offer = await fetchOffer();
-    const options = () =>
-      offer.systems.map((name) => h("option", { value: name }, systemName({ system: name })));
+    const options = () => offer.systems.map((name) => h("option", { value: name }, taskName(name)));
     system.replaceChildren(...options());
     second.replaceChildren(...options());
     system.value = offer.default;

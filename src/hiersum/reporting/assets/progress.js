@@ -1,7 +1,8 @@
 // How far a summary is, stage by stage.
 
 import { h } from "./dom.js";
-import { systemName } from "./result.js";
+import { shownText, summaryName } from "./result.js";
+import { supportMark } from "./summary.js";
 
 const STAGES = {
   queued: "Waiting",
@@ -11,7 +12,7 @@ const STAGES = {
   sourcing: "Finding sources",
 };
 
-/** Return the element of a run, and the function that takes its progress events. */
+/** Return the element of a run, and the functions that take its progress and its sentences. */
 export function progressOf(request, onCancel) {
   const names = Object.keys(STAGES);
   const items = names.map((name) => h("li", {}, STAGES[name]));
@@ -19,20 +20,22 @@ export function progressOf(request, onCancel) {
     class: "visually-hidden",
     max: String(names.length),
     value: "0",
-    "aria-label": `Progress of ${systemName(request)}`,
+    "aria-label": `Progress: ${summaryName(request)}`,
   });
   const text = h("span", {}, "Sending …");
+  const written = h("p", { class: "summary-text written", dir: "auto", hidden: true });
   const element = h(
     "section",
-    { class: "card run", "aria-label": `Progress of ${systemName(request)}` },
+    { class: "card run", "aria-label": `Progress: ${summaryName(request)}` },
     h(
       "div",
       { class: "run-head" },
-      h("span", {}, h("b", {}, systemName(request)), " · ", text),
+      h("span", {}, h("b", {}, summaryName(request)), " · ", text),
       h("button", { type: "button", onclick: onCancel }, "Cancel"),
     ),
     h("ol", { class: "stages", "aria-hidden": "true" }, items),
     bar,
+    written,
   );
   function tell({ stage, done, total }) {
     const at = names.indexOf(stage);
@@ -44,7 +47,11 @@ export function progressOf(request, onCancel) {
       item.classList.toggle("is-now", index === at);
     });
   }
-  return { element, tell };
+  function add(sentence) {
+    written.hidden = false;
+    written.append(h("span", { class: "is-new" }, shownText(sentence), supportMark(sentence)), " ");
+  }
+  return { element, tell, add };
 }
 
 /** How much of a stage is done; of waiting, how many are before. */

@@ -79,16 +79,31 @@ export function colourOf(document) {
   return `colour-${document % NUM_COLOURS}`;
 }
 
-/** How a system is called where people read. */
-export function systemName(line) {
-  const names = {
-    lexrank: "LexRank",
-    lead: "Lead",
-    ht: "Hierarchical Transformer",
-    ft: "Flat Transformer",
-    tdmca: "T-DMCA",
-  };
-  return names[line.system] ?? line.system;
+/** What a system does, as a choice to make. */
+export function taskName(system) {
+  const names = { lexrank: "Quote the most central sentences", lead: "Quote the beginnings" };
+  return names[system] ?? "Write a summary";
+}
+
+/** What a system has made, as a heading. */
+export function summaryName({ system }) {
+  const names = { lexrank: "Most central sentences", lead: "Beginnings" };
+  return names[system] ?? "Written summary";
+}
+
+/** The text of a sentence; a quotation stands in quotation marks. */
+export function shownText({ text, quoted }) {
+  return quoted ? `“${text}”` : text;
+}
+
+/** A support as people read it, or nothing where it was not checked. */
+export function percentOf(support) {
+  return typeof support === "number" ? `${Math.round(support * 100)}%` : "";
+}
+
+/** A reason without the names of settings, which only the command line needs. */
+export function plainReason(reason) {
+  return reason.replace(/\s*\([a-z_]+\.[a-z_]+[^)]*\)/g, "");
 }
 
 /** Number the cited paragraphs in the order in which they are first cited. */
@@ -127,14 +142,29 @@ function wordsOf(text) {
   return text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [];
 }
 
+/** A pattern that finds a text whatever its spaces and line breaks are. */
+function pattern(text) {
+  const words = text.trim().split(/\s+/);
+  return new RegExp(words.map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")).join("\\s+"));
+}
+
 /** All words of a text in a row, so that one row can be looked for within another. */
 function allWordsOf(text) {
   const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return ` ${words.join(" ")} `;
 }
 
-/** Cut a source into parts and say which of them holds most of a sentence's words. */
-export function closestPart(source, sentence) {
+/** Cut a source into parts and mark the quoted one, or else the one with most of the sentence's words. */
+export function closestPart(source, sentence, quote = "") {
+  const found = quote ? pattern(quote).exec(source) : null;
+  if (found) {
+    const end = found.index + found[0].length;
+    return [
+      { text: source.slice(0, found.index), isClosest: false },
+      { text: found[0], isClosest: true },
+      { text: source.slice(end), isClosest: false },
+    ].filter(({ text }) => text);
+  }
   const wanted = new Set(wordsOf(sentence));
   const parts = splitSentences(source);
   const shares = parts.map((part) => {

@@ -1,7 +1,7 @@
 // The documents, paragraph by paragraph, with the sources of the chosen sentence marked in place.
 
 import { count, h, hidden, listed } from "./dom.js";
-import { closestPart, colourOf, keyOf } from "./result.js";
+import { closestPart, colourOf, keyOf, plainReason } from "./result.js";
 
 /** Return the panel of documents, and the function that finds the elements of a sentence's sources. */
 export function sourcesPanel(result, index, selection) {
@@ -16,8 +16,8 @@ export function sourcesPanel(result, index, selection) {
   );
   const sourcesOf = (sentence) =>
     result.sentences[sentence].sources
-      .map((of) => elements.get(keyOf(of.document, of.paragraph)))
-      .filter(Boolean);
+      .map((of) => ({ ...elements.get(keyOf(of.document, of.paragraph)), quote: of.quote }))
+      .filter(({ whole }) => whole);
   let lit = [];
   const mark = () => {
     lit.forEach(restore);
@@ -48,7 +48,7 @@ function documentElement(result, index, of, document, selection, elements) {
       h("h3", { dir: "auto" }, h("span", { class: "dot", "aria-hidden": "true" }), result.names[document]),
       address(of.url),
     ),
-    unread.map((part) => h("p", { class: "note" }, h("b", {}, "Not read: "), part.reason)),
+    unread.map((part) => h("p", { class: "note" }, h("b", {}, "Not read: "), plainReason(part.reason))),
     children,
   );
 }
@@ -128,10 +128,14 @@ function citingButtons(index, citing, selection) {
 
 function highlight(element, sentence) {
   element.whole.classList.add("is-source");
-  const parts = closestPart(element.text, sentence);
-  element.body.replaceChildren(
-    ...parts.map(({ text, isClosest }) => (isClosest ? [h("mark", {}, text.trimEnd()), " "] : [text])).flat(),
-  );
+  const parts = closestPart(element.text, sentence, element.quote);
+  element.body.replaceChildren(...parts.flatMap(({ text, isClosest }) => (isClosest ? marked(text) : [text])));
+}
+
+/** A marked stretch; the space behind it is not marked. */
+function marked(text) {
+  const trimmed = text.trimEnd();
+  return [h("mark", {}, trimmed), text.slice(trimmed.length)];
 }
 
 function restore(element) {

@@ -31,8 +31,9 @@ export async function readFile(file) {
   return answer.json();
 }
 
-/** Ask for a summary; call `onProgress` with each stage, and return the result line. */
-export async function summarize(request, { signal, onProgress }) {
+/** Ask for a summary; call `onProgress` with each stage, `onSentence` with each sentence as it is written, and
+ * return the result line. */
+export async function summarize(request, { signal, onProgress, onSentence }) {
   const answer = await ask("v1/summarize/stream", {
     method: "POST",
     body: JSON.stringify(request),
@@ -41,6 +42,7 @@ export async function summarize(request, { signal, onProgress }) {
   });
   for await (const { event, data } of events(answer.body)) {
     if (event === "progress") onProgress(data);
+    if (event === "sentence") onSentence(data);
     if (event === "result") return data;
     if (event === "error") throw new Problem(data.detail ?? "The summary could not be written.");
   }

@@ -1,9 +1,10 @@
 // The summary: sentences to point at, with marks for their sources and for what no source supports.
 
 import { count, h, hidden, listed, onActivate } from "./dom.js";
-import { keyOf, systemName } from "./result.js";
+import { keyOf, percentOf, shownText, summaryName } from "./result.js";
 
 const MAX_MARKS = 4;
+const LOW_SUPPORT = 0.5;
 
 /**
  * Return the card of a result. `actions` are buttons to put below it; `onShowUnread` opens what was not read,
@@ -26,7 +27,7 @@ export function summaryCard(result, index, selection, { isCompared, actions, onS
   selection.subscribe(showDetail);
   const card = h(
     "section",
-    { class: "card summary", "aria-label": `Summary by ${systemName(result.line)}` },
+    { class: "card summary", "aria-label": summaryName(result.line) },
     heading(result, isCompared),
     h(
       "p",
@@ -42,12 +43,14 @@ export function summaryCard(result, index, selection, { isCompared, actions, onS
   return card;
 }
 
-/** The title; of two summaries under one title, the systems that wrote them. */
-function heading({ line, title, isExtractive }, isCompared) {
-  const how = isExtractive ? "sentences taken from the sources" : "written by a model";
+/** The title; of two summaries under one title, what each of them is. */
+function heading({ line, sentences, title, isExtractive }, isCompared) {
+  const numQuoted = sentences.filter(({ quoted }) => quoted).length;
+  const mixed = numQuoted ? `${numQuoted} of ${sentences.length} sentences quoted` : "in the model’s own words";
+  const how = isExtractive ? "quoted from the sources" : mixed;
   const [small, large] = isCompared
-    ? [`${title} · ${how}`, systemName(line)]
-    : [`${systemName(line)} · ${how}`, title];
+    ? [`${title} · ${how}`, summaryName(line)]
+    : [`${summaryName(line)} · ${how}`, title];
   return [h("p", { class: "eyebrow", dir: "auto" }, small), h("h1", { class: "title", dir: "auto" }, large)];
 }
 
@@ -67,7 +70,7 @@ function sentenceElement(result, index, sentence, number, selection) {
       onfocus: () => selection.glance(index, number),
       onblur: () => selection.glance(index, null),
     },
-    markedText(sentence),
+    sentence.quoted ? ["“", markedText(sentence), "”"] : markedText(sentence),
   );
   const shown = sentence.sources.slice(0, MAX_MARKS).map(({ document, paragraph }) => {
     const mark = result.numbers.get(keyOf(document, paragraph));
@@ -76,7 +79,20 @@ function sentenceElement(result, index, sentence, number, selection) {
   const numMore = sentence.sources.length - shown.length;
   if (numMore > 0) shown.push(h("sup", { class: "mark" }, `+${numMore}`));
   if (!sentence.sources.length) shown.push(h("sup", { class: "mark none" }, hidden(" no source "), "?"));
-  return { text, whole: h("span", {}, text, shown) };
+  return { text, whole: h("span", {}, text, shown, supportMark(sentence)) };
+}
+
+/** How well its sources support a sentence, in small; nothing where it was not checked. */
+export function supportMark({ support }) {
+  const percent = percentOf(support);
+  if (!percent) return null;
+  const isLow = support < LOW_SUPPORT;
+  return h(
+    "span",
+    { class: `support${isLow ? " is-low" : ""}`, title: `Support: ${percent}` },
+    hidden(isLow ? " low support " : " support "),
+    percent,
+  );
 }
 
 /** The sentence with unsupported and contradicted stretches marked; offsets count code points. */
@@ -109,9 +125,15 @@ function sentenceDetail(result, number, onShow) {
   const where = h(
     "p",
     { class: "detail-title" },
-    `Sentence ${number + 1} · ${count(sentence.sources.length, "source")}`,
+    [
+      `Sentence ${number + 1}`,
+      count(sentence.sources.length, "source"),
+      ...(percentOf(sentence.support) ? [`${percentOf(sentence.support)} support`] : []),
+    ].join(" · "),
   );
-  const sources = sentence.sources.map(({ document, paragraph, score }) => {
+  const isChecked = percentOf(sentence.support) !== "";
+  const sources = sentence.sources.map(({ document, paragraph, score, quote }, at) => {
+    const isNew = quote && quote !== sentence.sources[at - 1]?.quote; // copies have the same sentence
     const key = keyOf(document, paragraph);
     return h(
       "li",
@@ -122,12 +144,14 @@ function sentenceDetail(result, number, onShow) {
         { type: "button", class: "link detail-name", onclick: () => onShow(document, paragraph) },
         result.placeName(document, paragraph),
       ),
-      h("span", { class: "soft figure" }, `${Math.round(score * 100)} %`, hidden(" support")),
+      isChecked ? null : h("span", { class: "soft figure" }, percentOf(score), hidden(" support")),
+      isNew && !sentence.quoted ? h("q", { class: "detail-quote", dir: "auto" }, quote) : null,
     );
   });
   return [
     where,
     sources.length ? h("ol", { class: "detail-sources" }, sources) : h("p", {}, "No source supports it."),
+    sentence.quoted ? h("p", { class: "note" }, "Quoted word for word from the source.") : "",
     ...unsupportedNotes(sentence),
     ...conflictNotes(result, sentence),
   ];
@@ -159,24 +183,35 @@ function legend(result) {
   const entries = [
     has("unsupported") && h("li", {}, h("span", { class: "unsupported" }, "found in no source")),
     has("conflicts") && h("li", {}, h("span", { class: "conflict" }, "sources differ")),
+    result.sentences.some(({ support }) => percentOf(support)) &&
+      h("li", {}, h("span", { class: "support" }, "%"), "how likely the sources say this"),
+    result.sentences.some(({ quoted }) => quoted) && h("li", {}, "“ ” quoted word for word"),
   ].filter(Boolean);
   return entries.length ? h("ul", { class: "legend" }, entries) : null;
 }
 
-/** Sentences that were asked to be left out where no source supports them. */
+/** Sentences that were written and then left out, and why. */
 function droppedList(dropped) {
   if (!dropped.length) return null;
-  const items = dropped.map((sentence) => h("li", { dir: "auto" }, sentence.text));
+  const items = dropped.map((sentence) =>
+    h(
+      "li",
+      {},
+      h("span", { class: "dropped-text", dir: "auto" }, shownText(sentence)),
+      h("span", { class: "soft dropped-reason" }, reasonOf(sentence)),
+    ),
+  );
   return h(
     "details",
     { class: "dropped" },
-    h(
-      "summary",
-      {},
-      `${count(dropped.length, "sentence")} left out, because no source supports what is said`,
-    ),
+    h("summary", {}, `Left out (${count(dropped.length, "sentence")})`),
     h("ul", {}, items),
   );
+}
+
+function reasonOf({ reason }) {
+  const text = reason || "no source supports it";
+  return `${text[0].toUpperCase()}${text.slice(1)}.`;
 }
 
 function footer(result, actions, onShowUnread) {
@@ -186,12 +221,12 @@ function footer(result, actions, onShowUnread) {
     count(result.numWords, "word"),
     `${line.seconds.toFixed(line.seconds < 1 ? 2 : 1)} s`,
   ];
-  if (line.model) facts.push(line.model);
+  if (line.model) facts.push(line.model.split(/[\\/]/).at(-1));
   const unread = line.unread.length
     ? h(
         "button",
         { type: "button", class: "link", onclick: onShowUnread },
-        `${count(line.unread.length, "thing")} not read`,
+        `${count(line.unread.length, "document")} not fully read`,
       )
     : null;
   return h(

@@ -4,7 +4,7 @@ import { coveragePanel } from "./coverage.js";
 import { count, freshId, h, listed } from "./dom.js";
 import { graphPanel } from "./graph.js";
 import { rankingPanel } from "./ranking.js";
-import { keyOf, Result, systemName } from "./result.js";
+import { keyOf, percentOf, Result, summaryName } from "./result.js";
 import { Selection } from "./selection.js";
 import { sourcesPanel } from "./sources.js";
 import { summaryCard } from "./summary.js";
@@ -96,9 +96,15 @@ function picker(results, selection) {
 }
 
 function announcement(result, index) {
-  const { sources } = result.sentences[index];
+  const { sources, support } = result.sentences[index];
   const names = sources.map((of) => result.placeName(of.document, of.paragraph));
-  return `Sentence ${index + 1}: ${count(sources.length, "source")}${names.length ? `: ${listed(names)}` : ""}.`;
+  const percent = percentOf(support);
+  return [
+    `Sentence ${index + 1}: `,
+    percent ? `${percent} support, ` : "",
+    count(sources.length, "source"),
+    names.length ? `: ${listed(names)}.` : ".",
+  ].join("");
 }
 
 /** The tabs of a result, and ways to open one and to bring sources into view. */
@@ -119,7 +125,7 @@ function detailPanels(result, index, selection, isComparison) {
     ["coverage", "Coverage", coveragePanel(result)],
   ]);
   const heading = isComparison
-    ? h("h2", { class: "details-title" }, `Behind the summary by ${systemName(result.line)}`)
+    ? h("h2", { class: "details-title" }, `Behind “${summaryName(result.line)}”`)
     : h("h2", { class: "visually-hidden" }, "What the summary comes from");
   return {
     whole: h(

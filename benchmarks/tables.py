@@ -337,7 +337,6 @@ HELD = {
     },
     "writing/planned.py": {
         "MAX_TRIES": f"{HAND_SET}::test_summary_ends_after_four_plans_that_failed",
-        "LOG_PROB_WEIGHT": f"{HAND_SET}::test_score_decides_between_nearly_equal_support",
     },
     "writing/page.py": {
         "MIN_QUOTED_WORDS": f"{HAND_SET}::test_quotation_has_four_to_forty_words",

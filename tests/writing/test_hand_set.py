@@ -15,7 +15,7 @@ from hiersum.types import Cluster, Document, Example, Paragraph
 from hiersum.writing import extractive
 from hiersum.writing.neural_model import NeuralModel
 from hiersum.writing.page import DraftSentence, Page
-from hiersum.writing.planned import PlannedSearch, _Candidate
+from hiersum.writing.planned import PlannedSearch
 from hiersum.writing.policy import Situation, choose_main
 
 WORDS = [f"{first}{second}ox" for first in "bcdf" for second in "glmnp"]
@@ -78,19 +78,6 @@ def test_quotation_has_four_to_forty_words(words: int, is_quotable: bool) -> Non
 def test_seven_of_ten_content_words_are_a_repetition(common: int, is_repetition: bool) -> None:
     of_page = page([], kept=[DraftSentence(" ".join(WORDS[:common]), (0,), 1.0)])
     assert of_page.repeats(" ".join(WORDS)) == is_repetition
-
-
-@pytest.mark.parametrize(("support", "chosen"), [(0.94, "Likely."), (0.96, "Supported.")])
-def test_score_decides_between_nearly_equal_support(support: float, chosen: str) -> None:
-    """A score that is higher by 1 weighs as much as 0.05 of support."""
-    kept: list[DraftSentence] = []
-    search = SimpleNamespace(_keep=lambda _, sentence: kept.append(sentence))
-    candidates = [
-        _Candidate("Likely.", (0,), 0.0, "", 0.9),
-        _Candidate("Supported.", (0,), -1.0, "", support),
-    ]
-    PlannedSearch._decide(search, page(["A source."]), (0,), candidates)  # type: ignore[arg-type]
-    assert [sentence.text for sentence in kept] == [chosen]
 
 
 @pytest.mark.parametrize(("unknown", "is_known"), [(1, True), (2, False)])

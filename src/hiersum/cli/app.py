@@ -67,6 +67,9 @@ def _hiersum(
 
 def main() -> NoReturn:
     """Run the command line; an expected error becomes one line on stderr and an exit code."""
+    if sys.argv[1:] == ["--version"]:  # typer would import pydantic first
+        print(f"hiersum {__version__}")  # noqa: T201
+        sys.exit(0)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # print ? for letters the terminal cannot show
             stream.reconfigure(errors="replace")

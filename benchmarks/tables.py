@@ -495,9 +495,9 @@ def false_alarms_table() -> str:
     return "\n".join(lines)
 
 
-ROOMS = """pipeline types request config plugins errors progress parallel distributed bundled text ranking
-graphs model writing checking attribution data training evaluation conversion building reproduction humaneval
-reporting serving presentation cli""".split()
+ROOMS = """pipeline types request config plugins errors progress parallel distributed bundled
+text ranking graphs model writing checking attribution data training evaluation conversion
+building reproduction humaneval reporting serving presentation cli""".split()
 
 
 def tree() -> str:

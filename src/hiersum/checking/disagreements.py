@@ -30,6 +30,7 @@ from hiersum.checking.comparison import (
 )
 from hiersum.checking.document_dates import document_order
 from hiersum.text.words import FUNCTION_WORDS, split_words, stem_word
+from hiersum.types import Side
 
 DisagreementKind = Literal["number", "date", "time", "yes/no", "claim"]
 
@@ -46,23 +47,6 @@ _UNIT_AFTER = re.compile(
     r"hectares?|metres?|meters?|kilomet(?:re|er)s?|centimet(?:re|er)s?|miles?|lit(?:re|er)s?|tonnes?|"
     r"grams?|seconds?|minutes?|hours?|days?|weeks?|months?|years?|knots|kWh|dB|euros?|dollars?|pounds?)\b)"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """One of two statements that disagree."""
-
-    document: int
-    paragraph: int
-    text: str
-    start: int
-    """`text[start:end]` is what differs: a value, or the whole sentence."""
-    end: int
-
-    @property
-    def value(self) -> str:
-        """What differs, as it stands in the text."""
-        return self.text[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,13 @@ from hiersum.types import Example
 from hiersum.writing.beam import Hypothesis, beam_search
 from hiersum.writing.judgement import judge
 from hiersum.writing.page import DraftSentence, Page
-from hiersum.writing.policy import Scores, Situation, choose_main, join_others
+from hiersum.writing.policy import (
+    Scores,
+    Situation,
+    choose_main,
+    join_others,
+    speaks_of_itself,
+)
 from hiersum.writing.preparation import threads_for
 from hiersum.writing.spelling import GroundedWords, Spelling, guarded_words
 
@@ -158,6 +164,7 @@ class PlannedSearch:
         situation = Situation(
             log_probs=log_probs.double().numpy(),
             documents=documents,
+            speaks_of_itself=[speaks_of_itself(sentence) for sentence in page.sentences],
             used=frozenset(page.used),
             heard=frozenset(documents[n] for plan in page.plans for n in plan),
             relevance=page.relevance,

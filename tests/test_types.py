@@ -64,6 +64,8 @@ def test_a_result_line_has_the_pinned_fields() -> None:
         ],
         "dropped": [],
         "documents": [{"name": "a.txt", "url": ""}],
+        "disagreements": [],
+        "answered": None,
         "uncited": [],
         "unread": [{"name": "b.txt", "reason": "too long", "document": 1}],
         "system": "lexrank",

@@ -360,6 +360,8 @@ class Summarizer:
             dropped=(*draft.dropped, *(s for s in checked if s not in kept)),
             documents=documents,
             paragraphs=reading.paragraphs,
+            disagreements=tuple(draft.disagreements),
+            is_answered=draft.is_answered,
             title=reading.cluster.title,
             id=reading.cluster.id,
             unread=(*reading.left_out, *passed_over),

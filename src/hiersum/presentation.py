@@ -36,6 +36,8 @@ def print_summary(summary: Summary, console: Console, *, max_paragraph_words: in
             Text(_NOTHING_LEFT if summary.dropped else _NOTHING_WRITTEN), soft_wrap=soft_wrap
         )
         return
+    if summary.is_answered is False:
+        console.print(Text("No document answers this."), soft_wrap=soft_wrap)
     numbers = number_sources(summary)
     has_colour = console.color_system is not None
     console.print(_marked_text(summary, numbers, has_colour=has_colour), soft_wrap=soft_wrap)
@@ -136,6 +138,8 @@ def _doubts(summary: Summary, numbers: Mapping[Place, int], *, has_colour: bool)
         )
         here, there = (conflict.text, "bold"), (conflict.other, "bold")
         yield Text.assemble("Sources differ: ", here, " here, ", there, f" in {cited}")
+    for found in summary.disagreements:
+        yield Text.assemble("Sources differ: ", (found.line, "bold"))
     noted = {unread.document for unread in summary.unread}
     names = [_document_name(summary.documents[n], n) for n in summary.uncited if n not in noted]
     if names:

@@ -142,6 +142,38 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
+class Side:
+    """What one document says in a disagreement."""
+
+    document: int
+    paragraph: int
+    text: str
+    start: int
+    """`text[start:end]` is what differs: a value, or the whole sentence."""
+    end: int
+
+    @property
+    def value(self) -> str:
+        """What differs, as it stands in the text."""
+        return self.text[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDisagreement:
+    """Something that documents say differently, whether or not the summary mentions it."""
+
+    about: str
+    kind: str
+    sides: tuple[Side, ...]
+    line: str
+    """It in one line, as people read it."""
+    score: float
+    """How likely they really disagree, 0 to 1."""
+    later: int | None = None
+    """The document that supersedes the others, where dates say so."""
+
+
+@dataclass(frozen=True, slots=True)
 class SummarySentence:
     """A sentence of a summary and where it comes from."""
 
@@ -187,7 +219,7 @@ class Unread:
 class Progress(NamedTuple):
     """How far a summary is."""
 
-    stage: Literal["queued", "reading", "encoding", "writing", "sourcing"]
+    stage: Literal["queued", "reading", "encoding", "writing", "sourcing", "checking"]
     done: int = 0
     total: int | None = None
 
@@ -209,6 +241,10 @@ class Summary:
     unread: tuple[Unread, ...] = ()
     dropped: tuple[SummarySentence, ...] = ()
     """Sentences that were left out because no source supports them."""
+    disagreements: tuple[SourceDisagreement, ...] = ()
+    """Where the documents disagree, the surest first."""
+    is_answered: bool | None = None
+    """Does a document answer the question that was asked? None if none was, or nobody can tell."""
     system: str = ""
     model: str | None = None
     seconds: float = 0.0
@@ -238,6 +274,8 @@ class Summary:
             "sentences": [sentence.to_record() for sentence in self.sentences],
             "dropped": [sentence.to_record() for sentence in self.dropped],
             "documents": [{"name": d.name, "url": d.url} for d in self.documents],
+            "disagreements": [asdict(one) for one in self.disagreements],
+            "answered": self.is_answered,
             "uncited": self.uncited,
             "unread": [asdict(unread) for unread in self.unread],
             "system": self.system,

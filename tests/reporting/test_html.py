@@ -7,6 +7,7 @@ import hashlib
 import html
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,22 @@ def test_readers_without_scripts_get_the_summary_and_its_sources(bridge: Summary
     (plain,) = re.findall(r"<noscript>(.*?)</noscript>", page, flags=re.S)
     assert html.escape(bridge.sentences[0].text) in plain
     assert "1-gazette.txt, paragraph 2" in plain
+
+
+def test_readers_without_scripts_get_support_quotations_and_what_was_left_out(
+    bridge: Summary,
+) -> None:
+    first, second, *_ = bridge.sentences
+    summary = replace(
+        bridge,
+        sentences=(replace(first, support=0.876), replace(second, is_quoted=True)),
+        dropped=(replace(first, text="It broke", reason="breaks off <b>"),),
+    )
+    page = render_report([result_with_report(summary)])
+    (plain,) = re.findall(r"<noscript>(.*?)</noscript>", page, flags=re.S)
+    assert f"{html.escape(first.text)} <small>88% support</small>" in plain
+    assert f"\u201c{html.escape(second.text)}\u201d" in plain
+    assert "<h2>Left out</h2><p>It broke <small>(breaks off &lt;b&gt;)</small></p>" in plain
 
 
 def test_every_module_is_joined_after_those_it_imports() -> None:

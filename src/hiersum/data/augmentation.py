@@ -23,10 +23,6 @@ ADD_NOISE = 0.35
 GLUE_MENU = 0.08
 """Share of paragraphs that begin with a menu."""
 
-_MENU = 0.08
-"""How often each change is made: the first once a cluster, the next once an uncited paragraph, the
-last once a paragraph."""
-
 _MENU = """Home|About|About us|Contact|News|Events|Join|Shop|Gallery|Members|Sign in|Search|Sport|Opinion
 Weather|Video|Jobs|Newsletter|Archive|Support us|My account|Help|FAQ|Donate|Culture|Business|Local
 Print this page|Share|Tweet|Email|Comments (12)|Next|Previous|Back to top|Skip to content"""

@@ -15,7 +15,10 @@ import numpy as np
 
 from hiersum.attribution.attention import Trail
 from hiersum.attribution.sources import attribute
+from hiersum.checking.answers import Answers, find_answers
 from hiersum.checking.checker import Checker, open_checker
+from hiersum.checking.comparison import Statement
+from hiersum.checking.disagreements import find_disagreements
 from hiersum.config import Config, SearchConfig
 from hiersum.data.bucketing import bucket_examples
 from hiersum.data.example import build_example
@@ -37,11 +40,12 @@ from hiersum.types import (
     Paragraph,
     Progress,
     Source,
+    SourceDisagreement,
     SummarySentence,
 )
 from hiersum.writing.beam import Hypothesis
 from hiersum.writing.neural_model import NeuralModel, text_of, until_end
-from hiersum.writing.page import DraftSentence, Page
+from hiersum.writing.page import DraftSentence
 from hiersum.writing.planned import PlannedSearch
 from hiersum.writing.writer import Draft, Readable, Reading, Told, Watch, open_cluster
 
@@ -135,15 +139,55 @@ class NeuralWriter:
         planned = PlannedSearch(
             network, self.neural.tokenizer, self.neural.spelling, self.checker, search
         )
+        answers = [self._answers(request.focus, sentences) for sentences in numbered]
         pages = planned.write(
             examples,
             [[text for text, _ in sentences] for sentences in numbered],
             [[paragraph.text for _, paragraph in sentences] for sentences in numbered],
+            relevance=[np.asarray(a.relevance) for a in answers if a is not None] or None,
             max_words=request.max_words,
             min_support=_min_support(request, search),
             told=tell,
         )
-        return [_draft(page, sentences) for page, sentences in zip(pages, numbered)]
+        watch(Progress("checking", 0, len(readings)))
+        return [
+            Draft(
+                [_sourced(sentence, sentences) for sentence in page.kept],
+                [_sourced(sentence, sentences) for sentence in page.dropped],
+                self._disagreements(reading),
+                None if answer is None else answer.is_answered,
+            )
+            for page, sentences, reading, answer in zip(pages, numbered, readings, answers)
+        ]
+
+    def _answers(self, question: str, sentences: Sequence[tuple[str, Paragraph]]) -> Answers | None:
+        """Judge sentences by a question; None if there is none."""
+        if not question:
+            return None
+        said = [Statement(p.document, p.position, text) for text, p in sentences]
+        return find_answers(question, said, self.checker)
+
+    def _disagreements(self, reading: Reading) -> list[SourceDisagreement]:
+        """Find where the documents of a cluster disagree, in what was read of them."""
+        ordered = sorted(reading.paragraphs, key=lambda p: (p.document, p.position))
+        said = [
+            Statement(p.document, p.position, sentence)
+            for p in ordered
+            for sentence in split_sentences(p.text)
+        ]
+        documents = reading.cluster.documents
+        names = [d.name or f"document {n + 1}" for n, d in enumerate(documents)]
+        return [
+            SourceDisagreement(
+                about=found.about,
+                kind=found.kind,
+                sides=found.sides,
+                line=found.line(names),
+                score=round(found.score, 3),
+                later=found.later,
+            )
+            for found in find_disagreements(said, self.checker, names)
+        ]
 
     def _write_whole(
         self, readings: Sequence[Reading], request: Request, watch: Watch
@@ -200,13 +244,6 @@ def _numbered_sentences(reading: Reading) -> list[tuple[str, Paragraph]]:
         for paragraph, places in pairs
         for sentence in split_sentences(paragraph.text)[: len(places) - 1]
     ]
-
-
-def _draft(page: Page, sentences: Sequence[tuple[str, Paragraph]]) -> Draft:
-    return Draft(
-        [_sourced(sentence, sentences) for sentence in page.kept],
-        [_sourced(sentence, sentences) for sentence in page.dropped],
-    )
 
 
 def _sourced(draft: DraftSentence, sentences: Sequence[tuple[str, Paragraph]]) -> SummarySentence:

@@ -13,7 +13,15 @@ from hiersum.request import Request, check_length
 from hiersum.text.encodings import clean_text
 from hiersum.text.readable import choose_documents, nothing_to_read
 from hiersum.text.words import count_words
-from hiersum.types import Attention, Cluster, Paragraph, Progress, SummarySentence, Unread
+from hiersum.types import (
+    Attention,
+    Cluster,
+    Paragraph,
+    Progress,
+    SourceDisagreement,
+    SummarySentence,
+    Unread,
+)
 
 Watch = Callable[[Progress], None]
 """Is told how far a batch is."""
@@ -43,6 +51,10 @@ class Draft:
     sentences: list[SummarySentence]
     dropped: list[SummarySentence] = field(default_factory=list)
     """What was written and left out, and why."""
+    disagreements: list[SourceDisagreement] = field(default_factory=list)
+    """Where the documents disagree."""
+    is_answered: bool | None = None
+    """Does a document answer the question?"""
 
 
 class Writer(Protocol):

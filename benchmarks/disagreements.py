@@ -1,0 +1,206 @@
+"""How many marked disagreements are found, how many false alarms are raised, which questions answered.
+
+Cross-validated by folder: each folder of `--folders` is judged by models fitted to the others, and
+the threshold is chosen without it; folders of `--more` only help to fit. Disagreements count by what
+they are about. Intervals are 95 %, bootstrapped over folders.
+
+    python -m benchmarks.disagreements MODEL --folders DIR --more DIR
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hiersum.checking.answers import folder_features, question_features
+from hiersum.checking.checker import Checker, open_checker
+from hiersum.checking.comparison import Scorer
+from hiersum.checking.disagreements import find_disagreements
+from recipes.checker.fit_disagreements import (
+    Case,
+    QuestionCase,
+    count,
+    first_logits,
+    fit_answers,
+    fit_disagreements,
+    make_cases,
+    make_questions,
+    read_pairs,
+    second_scores,
+    shown,
+)
+from recipes.checker.folders import Folder, read_folders
+
+FOLDS = 5
+SAMPLES = 2_000
+RESULTS = Path(__file__).parent / "results"
+THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+
+
+def folds(size: int) -> list[list[int]]:
+    """Split numbers at random."""
+    order = list(range(size))
+    random.Random(7).shuffle(order)
+    return [order[n::FOLDS] for n in range(FOLDS)]
+
+
+def interval(rows: Sequence[tuple[float, float]]) -> dict[str, float]:
+    """Return a ratio of sums with its bootstrap interval; a row is one folder's (part, whole)."""
+    values = np.array(rows, float)
+    draws = np.random.default_rng(1).integers(0, len(values), (SAMPLES, len(values)))
+    sums = values[draws].sum(1)
+    ratios = sums[:, 0] / np.maximum(sums[:, 1], 1e-9)
+    low, high = np.quantile(ratios, [0.025, 0.975])
+    ratio = values[:, 0].sum() / max(values[:, 1].sum(), 1e-9)
+    return {
+        "value": round(float(ratio), 3),
+        "low": round(float(low), 3),
+        "high": round(float(high), 3),
+    }
+
+
+def measure_disagreements(
+    cases: Sequence[Case], more: Sequence[Case], checker: Checker
+) -> dict[str, Any]:
+    """Judge each folder by models that did not see it."""
+    at_product: list[tuple[int, int, int]] = [(0, 0, 0)] * len(cases)
+    at: dict[float, list[tuple[int, int, int]]] = {t: [(0, 0, 0)] * len(cases) for t in THRESHOLDS}
+    kinds: Counter[str] = Counter()
+    kinds_found: Counter[str] = Counter()
+    chosen = []
+    for held in folds(len(cases)):
+        rest = [case for n, case in enumerate(cases) if n not in held]
+        model = fit_disagreements([*rest, *more], checker)
+        thresholds = (model["values"]["threshold"], model["claims"]["threshold"])
+        chosen.append(thresholds)
+        for n in held:
+            firsts = {kind: model[kind]["first"] for kind in ("values", "claims")}
+            pairs = first_logits(cases[n], firsts)
+            read_pairs(cases[n], pairs, checker)
+            scored = second_scores(cases[n], pairs, model)
+            reported = shown(scored, thresholds)
+            at_product[n] = count(cases[n], reported)
+            for threshold, rows in at.items():
+                rows[n] = count(cases[n], shown(scored, (threshold, threshold)))
+            for about in {mark.about for mark in cases[n].folder.conflicts}:
+                marks = [mark for mark in cases[n].folder.conflicts if mark.about == about]
+                kinds[marks[0].kind] += 1
+                kinds_found[marks[0].kind] += any(
+                    m.holds(item.candidate) for m in marks for item in reported
+                )
+    return {
+        "thresholds_chosen": chosen,
+        "product": _rates(cases, at_product),
+        "by_kind": {kind: f"{kinds_found[kind]} of {number}" for kind, number in kinds.items()},
+        "by_threshold": {str(t): _rates(cases, rows) for t, rows in at.items()},
+    }
+
+
+def _rates(cases: Sequence[Case], counts: Sequence[tuple[int, int, int]]) -> dict[str, Any]:
+    wholes = [len({mark.about for mark in case.folder.conflicts}) for case in cases]
+    marked = [len(case.folder.look_alikes) for case in cases]
+    return {
+        "found": interval([(c[0], whole) for c, whole in zip(counts, wholes)]),
+        "false_alarms_per_folder": interval([(c[1], 1) for c in counts]),
+        "look_alikes_reported": interval([(c[2], number) for c, number in zip(counts, marked)]),
+        "counts": {
+            "found": sum(c[0] for c in counts),
+            "marked": sum(wholes),
+            "false_alarms": sum(c[1] for c in counts),
+            "look_alikes": sum(c[2] for c in counts),
+            "look_alikes_marked": sum(marked),
+        },
+    }
+
+
+def measure_answers(
+    cases: Sequence[QuestionCase], more: Sequence[QuestionCase], checker: Checker
+) -> dict[str, Any]:
+    """Rank the paragraphs of folders not seen, and put questions of other folders to them."""
+    first, third, by_vector, kept, refused = [], [], [], [], []
+    for held in folds(len(cases)):
+        rest = [case for n, case in enumerate(cases) if n not in held]
+        stored = fit_answers([*rest, *more], checker)
+        sentences, folder = Scorer(**stored["sentences"]), Scorer(**stored["folder"])
+
+        def is_answered(features: Any, sentences: Scorer = sentences, folder: Scorer = folder,
+                        threshold: float = stored["threshold"]) -> bool:  # fmt: skip
+            chances = sentences.chances(features)
+            return bool(folder.chances(folder_features(features, chances))[0] >= threshold)
+
+        for n in held:
+            case = cases[n]
+            ranked = _places(case, sentences.chances(case.features))
+            wanted = case.folder.answer_in
+            first.append((float(ranked[0] in wanted), 1))
+            third.append((float(not wanted.isdisjoint(ranked[:3])), 1))
+            by_vector.append((float(_places(case, case.features[:, 0])[0] in wanted), 1))
+            kept.append((float(is_answered(case.features)), 1))
+            others = [cases[m].folder.statements for m in held if m != n]
+            features = [question_features(case.folder.question, o, checker) for o in others]
+            refused.append((float(sum(not is_answered(f) for f in features)), len(others)))
+    rows = {"right_paragraph_first": first, "right_paragraph_in_first_three": third,
+            "first_by_vector_alone": by_vector, "answerable_answered": kept,
+            "other_folders_refused": refused}  # fmt: skip
+    return {name: interval(values) for name, values in rows.items()}
+
+
+def _places(case: QuestionCase, scores: Any) -> list[tuple[int, int]]:
+    order = np.argsort(-scores)
+    statements = case.folder.statements
+    return list(dict.fromkeys((statements[n].document, statements[n].paragraph) for n in order))
+
+
+def measure_time(folders: Sequence[Folder], checker: Checker) -> dict[str, float]:
+    """Time one folder, and all sentences as one folder, vectors known."""
+
+    def seconds(work: Callable[[], object]) -> float:
+        start = time.process_time()
+        work()
+        return round(time.process_time() - start, 2)
+
+    folder = folders[0]
+    return {"one_folder": seconds(lambda: find_disagreements(folder.statements, checker))}
+
+
+def main() -> None:
+    """Measure and write the results."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--folders", type=Path, required=True)
+    parser.add_argument("--more", type=Path)
+    args = parser.parse_args()
+    checker = open_checker(args.model).checker
+    run(read_folders(args.folders), read_folders(args.more), checker, str(args.model))
+
+
+def run(folders: list[Folder], more: list[Folder], checker: Checker, name: str) -> None:
+    """Measure with a checker."""
+    result = {
+        "checker": name,
+        "folders": len(folders),
+        "more_folders": len(more),
+        "disagreements": measure_disagreements(
+            make_cases(folders, checker), make_cases(more, checker), checker
+        ),
+        "answers": measure_answers(
+            make_questions(folders, checker), make_questions(more, checker), checker
+        ),
+        "seconds": measure_time(folders, checker),
+    }
+    path = RESULTS / f"disagreements_{datetime.now(UTC):%Y-%m-%d}.json"
+    path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(result, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,305 @@
+"""Fit the models that find disagreements and answers.
+
+    python -m recipes.checker.fit_disagreements MODEL DIR ... --out src/hiersum/checking
+
+MODEL is a model folder with a checker, each DIR holds folders in JSON (`documents`, `conflicts`,
+`not_conflicts`, `focus`). Writes `disagreements.json` and `answers.json`. `benchmarks/disagreements.py`
+cross-validates the same fits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from hiersum.checking.answers import folder_features, question_features
+from hiersum.checking.checker import Checker, open_checker
+from hiersum.checking.comparison import LIKENESS, Candidate, Comparer, Scorer
+from hiersum.checking.disagreements import Scored, checked_pairs, merge
+from recipes.checker.folders import (
+    Folder,
+    answer_labels,
+    claim_labels,
+    read_folders,
+    value_labels,
+)
+
+Array = NDArray[np.float64]
+KINDS = ("values", "claims")
+PENALTY, RANK_PENALTY = 10.0, 3.0
+MAX_FALSE_ALARMS = 0.2  # a folder
+MAX_WRONG_ANSWERS = 0.05  # of questions about another folder
+INNER_FOLDS = 4
+
+
+def fit(
+    rows: Array, labels: Array, penalty: float = PENALTY, rising: Sequence[int] = ()
+) -> dict[str, Any]:
+    """Fit a logistic model; weights of `rising` features stay at zero or above."""
+    mean, scale = rows.mean(0), _scale(rows)
+    inputs = np.c_[(rows - mean) / scale, np.ones(len(rows))]
+
+    def loss(weights: Array) -> tuple[float, Array]:
+        logits = np.clip(inputs @ weights, -30, 30)
+        slack = np.r_[penalty * weights[:-1], 0.0]
+        total = np.logaddexp(0, logits).sum() - logits @ labels + slack @ weights / 2
+        return float(total), inputs.T @ (1 / (1 + np.exp(-logits)) - labels) + slack
+
+    bounds = [(0.0 if n in rising else None, None) for n in range(inputs.shape[1])]
+    start = np.zeros(inputs.shape[1])
+    weights = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return _stored(mean, scale, weights[:-1], float(weights[-1]))
+
+
+def _scale(rows: Array) -> Array:
+    deviations = rows.std(0)
+    return np.where(deviations > 1e-3, deviations, 1.0)
+
+
+def _stored(mean: Array, scale: Array, weights: Array, bias: float) -> dict[str, Any]:
+    lists = {"mean": mean, "scale": scale, "weights": weights}
+    return {
+        **{k: [round(float(x), 5) for x in v] for k, v in lists.items()},
+        "bias": round(bias, 5),
+    }
+
+
+@dataclass
+class Case:
+    """A folder with its candidates, labels and the checker's opinion of sentence pairs."""
+
+    folder: Folder
+    candidates: dict[str, list[Candidate]]
+    labels: dict[str, Array]
+    contradictions: dict[tuple[int, int], float]
+
+    def rows(self, kind: str) -> Array:
+        """The features of one kind of candidate."""
+        return np.array([c.features for c in self.candidates[kind]])
+
+
+def make_cases(folders: Sequence[Folder], checker: Checker) -> list[Case]:
+    """Find the candidates of folders."""
+    cases = []
+    for folder in folders:
+        values, claims = Comparer(folder.statements, checker).candidates()
+        labels = {"values": value_labels(folder, values), "claims": claim_labels(folder, claims)}
+        cases.append(Case(folder, {"values": values, "claims": claims}, labels, {}))
+    return cases
+
+
+def fit_first(cases: Sequence[Case], kind: str) -> dict[str, Any]:
+    """Fit one kind's model of features."""
+    rows = np.concatenate([case.rows(kind) for case in cases if case.candidates[kind]])
+    labels = np.concatenate([case.labels[kind] for case in cases if case.candidates[kind]])
+    known = ~np.isnan(labels)
+    return fit(rows[known], labels[known], rising=LIKENESS[kind])
+
+
+def first_logits(
+    case: Case, models: dict[str, dict[str, Any]]
+) -> list[tuple[float, str, Candidate]]:
+    """Return a folder's best candidates with their log odds: those that the checker is to read."""
+    scored = [
+        (float(logit), kind, candidate)
+        for kind in KINDS
+        if case.candidates[kind]
+        for logit, candidate in zip(
+            Scorer(**models[kind]).logits(case.rows(kind)), case.candidates[kind]
+        )
+    ]
+    return checked_pairs(scored, len(case.folder.names))
+
+
+def read_pairs(case: Case, pairs: Sequence[tuple[float, str, Candidate]], checker: Checker) -> None:
+    """Ask the checker about the sentence pairs that it has not read yet."""
+    new = {(c.one, c.other) for _, _, c in pairs} - case.contradictions.keys()
+    statements = case.folder.statements
+    texts = [(statements[i].text, statements[j].text) for i, j in sorted(new)]
+    case.contradictions.update(zip(sorted(new), checker.contradiction(texts)))
+
+
+def fit_disagreements(cases: Sequence[Case], checker: Checker) -> dict[str, Any]:
+    """Fit both stages and choose the threshold, by scores of models that did not see the folder."""
+    order = list(range(len(cases)))
+    random.Random(3).shuffle(order)
+    unseen: dict[int, list[tuple[float, str, Candidate]]] = {}
+    for fold in range(INNER_FOLDS):
+        held = set(order[fold::INNER_FOLDS])
+        rest = [cases[n] for n in order if n not in held]
+        models = {kind: fit_first(rest, kind) for kind in KINDS}
+        unseen |= {n: first_logits(cases[n], models) for n in held}
+    result: dict[str, dict[str, Any]] = {}
+    for kind in KINDS:
+        rows, labels = [], []
+        for n, pairs in unseen.items():
+            read_pairs(cases[n], pairs, checker)
+            label = {id(c): y for c, y in zip(cases[n].candidates[kind], cases[n].labels[kind])}
+            for logit, this, c in pairs:
+                if this == kind and not np.isnan(label[id(c)]):
+                    rows.append([logit, cases[n].contradictions[c.one, c.other]])
+                    labels.append(label[id(c)])
+        second = fit(np.array(rows), np.array(labels), 1.0, rising=(0, 1))
+        result[kind] = {"first": fit_first(cases, kind), "second": second}
+    scored = [(cases[n], second_scores(cases[n], pairs, result)) for n, pairs in unseen.items()]
+    for kind, threshold in zip(KINDS, _thresholds(scored)):
+        result[kind]["threshold"] = threshold
+    return result
+
+
+def second_scores(
+    case: Case, pairs: Sequence[tuple[float, str, Candidate]], model: dict[str, Any]
+) -> list[Scored]:
+    """Return candidates with their probabilities, best first."""
+    scored = [
+        Scored(
+            float(
+                Scorer(**model[kind]["second"]).chances(
+                    [[logit, case.contradictions[c.one, c.other]]]
+                )[0]
+            ),
+            c,
+        )
+        for logit, kind, c in pairs
+    ]
+    return sorted(scored, key=lambda item: -item.score)
+
+
+def count(case: Case, reported: Sequence[Scored]) -> tuple[int, int, int]:
+    """Return the conflicts found, the false alarms and the look-alikes reported of one folder."""
+    found: set[str] = set()
+    alarms = 0
+    for group in merge(reported):
+        hits = {m.about for m in case.folder.conflicts for i in group if m.holds(i.candidate)}
+        found |= hits
+        alarms += not hits
+    alike = sum(
+        any(
+            mark.holds_values(item.candidate)
+            and not any(m.holds(item.candidate) for m in case.folder.conflicts)
+            for item in reported
+        )
+        for mark in case.folder.look_alikes
+    )
+    return len(found), alarms, alike
+
+
+def shown(scored: Sequence[Scored], thresholds: Sequence[float]) -> list[Scored]:
+    """Keep what is above its kind's threshold; `thresholds` are of values and of claims."""
+    return [i for i in scored if i.score >= thresholds[i.candidate.values is None]]
+
+
+def _thresholds(scored: Sequence[tuple[Case, list[Scored]]]) -> tuple[float, float]:
+    """Return the thresholds that find most, with few enough false alarms and look-alikes."""
+    best, most = (0.95, 0.95), -1
+    marked = sum(len(case.folder.look_alikes) for case, _ in scored)
+    for values in np.arange(0.16, 0.7, 0.04):
+        for claims in (0.25, 0.35, 0.45, 0.95):
+            pair = (round(float(values), 2), round(float(claims), 2))
+            counts = np.array([count(case, shown(found, pair)) for case, found in scored]).sum(0)
+            few = counts[1] <= MAX_FALSE_ALARMS * len(scored) and counts[2] <= 0.1 * marked
+            if few and counts[0] > most:
+                best, most = pair, int(counts[0])
+    return best
+
+
+@dataclass
+class QuestionCase:
+    """A question, the sentences of a folder and which of them answer it."""
+
+    folder: Folder
+    features: Array
+    labels: Array
+
+
+def make_questions(folders: Sequence[Folder], checker: Checker) -> list[QuestionCase]:
+    """Put each folder's question to it."""
+    return [
+        QuestionCase(f, question_features(f.question, f.statements, checker), answer_labels(f))
+        for f in folders
+        if f.question and f.answer_in
+    ]
+
+
+def fit_answers(cases: Sequence[QuestionCase], checker: Checker) -> dict[str, Any]:
+    """Fit the sentence model, and the one that says whether a folder answers at all."""
+    sentences = fit_ranking(cases)
+    model, rng = Scorer(**sentences), random.Random(5)
+    rows, labels = [], []
+    for case in cases:
+        others = rng.sample([c for c in cases if c is not case], min(2, len(cases) - 1))
+        for other in (case, *others):
+            features = (
+                case.features
+                if other is case
+                else question_features(case.folder.question, other.folder.statements, checker)
+            )
+            rows.append(folder_features(features, model.chances(features))[0])
+            labels.append(float(other is case))
+    folder = fit(np.array(rows), np.array(labels), 1.0)
+    chances, truth = Scorer(**folder).chances(rows), np.array(labels) == 1
+    threshold = float(np.quantile(chances[~truth], 1 - MAX_WRONG_ANSWERS))
+    return {
+        "fitted_by": "recipes/checker/fit_disagreements.py",
+        "sentences": sentences,
+        "folder": folder,
+        "threshold": round(threshold, 3),
+    }
+
+
+def fit_ranking(cases: Sequence[QuestionCase]) -> dict[str, Any]:
+    """Fit weights so that an answering sentence beats the others of its folder."""
+    rows = np.concatenate([case.features for case in cases])
+    mean, scale = rows.mean(0), _scale(rows)
+    parts = [((c.features - mean) / scale, c.labels) for c in cases if (c.labels == 1).any()]
+
+    def loss(weights: Array) -> tuple[float, Array]:
+        total, slope = RANK_PENALTY * float(weights @ weights) / 2, RANK_PENALTY * weights
+        for inputs, labels in parts:
+            scores = np.exp(np.clip(inputs @ weights, -30, 30)) * ~np.isnan(labels)
+            right = scores * (labels == 1)
+            total += float(np.log(scores.sum()) - np.log(right.sum()))
+            slope = slope + inputs.T @ (scores / scores.sum() - right / right.sum())
+        return total, slope
+
+    weights = minimize(loss, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B").x
+    logits = np.concatenate([inputs @ weights for inputs, _ in parts])
+    labels = np.concatenate([labels for _, labels in parts])
+    known = ~np.isnan(labels)
+    platt = fit(logits[known, None], labels[known], 1e-3)
+    slope = platt["weights"][0] / platt["scale"][0]
+    return _stored(mean, scale, weights * slope, platt["bias"] - platt["mean"][0] * slope)
+
+
+def main() -> None:
+    """Fit to all folders and store the weights."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", type=Path, help="model folder with a checker")
+    parser.add_argument("folders", type=Path, nargs="+")
+    parser.add_argument("--out", type=Path, required=True)
+    args = parser.parse_args()
+    checker = open_checker(args.model).checker
+    fit_all([f for directory in args.folders for f in read_folders(directory)], checker, args.out)
+
+
+def fit_all(folders: Sequence[Folder], checker: Checker, out: Path) -> None:
+    """Fit everything and write the two files."""
+    disagreements = fit_disagreements(make_cases(folders, checker), checker)
+    disagreements = {"fitted_by": "recipes/checker/fit_disagreements.py", "models": disagreements}
+    answers = fit_answers(make_questions(folders, checker), checker)
+    for name, model in (("disagreements", disagreements), ("answers", answers)):
+        text = json.dumps(model, indent=1)
+        (out / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""Which of two documents is later, by the dates in their names and first lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from hiersum.checking.comparison import Statement
+from hiersum.text.numbers import find_numbers_and_dates
+
+_WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_WEEKDAY = re.compile(
+    r"(?<![a-z])(mon|tue|wed|thu|fri|sat|sun)(?:s|nes|rs|ur)?(?:day)?(?![a-z])", re.I
+)
+_DAY = re.compile(r"(?<![a-z])(day|week)[\s_-]?(\d{1,3})(?!\d)", re.I)
+_NAMED = re.compile(r"[_\s-]+")
+_FIRST_CHARACTERS = 160
+
+Moment = tuple[str, tuple[int, ...]]
+"""A kind of date and its parts; only those of one kind compare."""
+
+
+def document_order(
+    statements: Sequence[Statement], names: Sequence[str] = ()
+) -> dict[tuple[int, int], int]:
+    """Return the later document of each pair whose dates say so."""
+    openings: dict[int, str] = {}
+    for statement in statements:
+        known = openings.get(statement.document, "")
+        if len(known) < _FIRST_CHARACTERS:
+            openings[statement.document] = f"{known} {statement.text}"
+    moments = {
+        document: _moments(names[document] if document < len(names) else "", opening)
+        for document, opening in openings.items()
+    }
+    order = {}
+    for one, mine in moments.items():
+        for other, others in moments.items():
+            for kind, moment in mine.items():
+                if one != other and kind in others and moment != others[kind]:
+                    order[one, other] = one if moment > others[kind] else other
+                    break
+    return order
+
+
+def _moments(name: str, opening: str) -> dict[str, tuple[int, ...]]:
+    """Return what is known of a document's date, the most telling kind first."""
+    found: dict[str, tuple[int, ...]] = {}
+    spaced = _NAMED.sub(" ", name.rpartition(".")[0] or name)
+    start = opening[:_FIRST_CHARACTERS]
+    for text in (name, start):
+        for date in find_numbers_and_dates(text)[1]:
+            parts = date.value.split("-")
+            if len(parts) == 3 and "*" not in parts:
+                found.setdefault("date", tuple(map(int, parts)))
+            if len(parts) == 3 and "*" not in parts[1:]:
+                found.setdefault("day of a year", (int(parts[1]), int(parts[2])))
+    day = _DAY.search(spaced)
+    if day is not None:
+        found.setdefault("day", (int(day[2]) * (7 if day[1].lower() == "week" else 1),))
+    weekday = _WEEKDAY.search(spaced) or _WEEKDAY.search(start)
+    if weekday is not None and day is None and "day of a year" not in found:
+        found.setdefault("weekday", (_WEEKDAYS.index(weekday[1].lower()),))
+    return found

@@ -1,0 +1,52 @@
+"""Answers to a question: the right sentence first, and silence where there is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from hiersum.checking.answers import find_answers
+from hiersum.checking.comparison import Statement
+from hiersum.checking.lexical import LexicalChecker
+
+FERRY = [
+    Statement(0, 0, "The ferry Tolvan ran aground near Halvik on Monday."),
+    Statement(0, 1, "The sports hall was opened for the night, and the baker gave his bread."),
+    Statement(1, 0, "Four passengers of the ferry were injured when it ran aground."),
+    Statement(1, 1, "The owner apologized and will refund the tickets of the line."),
+    Statement(2, 0, "The museum of Halvik shows boats of the last century."),
+]
+
+
+def test_find_answers_ranks_the_answering_sentence_first() -> None:
+    answers = find_answers(
+        "How many passengers were injured on the ferry?", FERRY, LexicalChecker()
+    )
+    assert max(range(len(FERRY)), key=answers.relevance.__getitem__) == 2
+
+
+def test_find_answers_gives_a_chance_for_every_sentence() -> None:
+    answers = find_answers("Who refunds tickets?", FERRY, LexicalChecker())
+    assert len(answers.relevance) == len(FERRY)
+    assert all(0 <= chance <= 1 for chance in answers.relevance)
+    assert 0 <= answers.chance <= 1
+
+
+def test_find_answers_is_silent_about_other_subjects() -> None:
+    asked = "Which enzyme digests starch in saliva?"
+    assert not find_answers(asked, FERRY, LexicalChecker()).is_answered
+
+
+def test_find_answers_is_surer_of_a_question_it_can_answer() -> None:
+    right = find_answers("When did the ferry run aground?", FERRY, LexicalChecker())
+    wrong = find_answers("Which enzyme digests starch in saliva?", FERRY, LexicalChecker())
+    assert right.chance > wrong.chance
+
+
+@pytest.mark.parametrize("question", ["", "???", "\u4f55\u4eba\u3067\u3059\u304b", "why " * 2_000])
+def test_find_answers_survives_odd_questions(question: str) -> None:
+    assert len(find_answers(question, FERRY, LexicalChecker()).relevance) == len(FERRY)
+
+
+def test_find_answers_without_sentences_finds_none() -> None:
+    answers = find_answers("Who?", [], LexicalChecker())
+    assert (answers.relevance, answers.is_answered) == ([], False)

@@ -1,0 +1,155 @@
+"""Sources that disagree: candidates, scores, merging, order and wording."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hiersum.checking import comparison
+from hiersum.checking.comparison import Candidate, Comparer, Statement, near_pairs
+from hiersum.checking.disagreements import (
+    Disagreement,
+    Scored,
+    Side,
+    checked_pairs,
+    describe,
+    find_disagreements,
+    merge,
+)
+from hiersum.checking.document_dates import document_order
+from hiersum.checking.lexical import LexicalChecker
+
+NAMES = ["1-gazette.txt", "2-council.txt", "3-union.txt"]
+CRASH = [
+    Statement(0, 0, "The bus crash on Harbour Street injured 27 people on Monday."),
+    Statement(0, 1, "Police closed the road for two hours."),
+    Statement(1, 0, "The council will repaint the bridge next spring."),
+    Statement(2, 0, "The bus crash on Harbour Street injured at least 41 people on Monday."),
+]
+
+
+def side(document: int, text: str, value: str) -> Side:
+    start = text.index(value)
+    return Side(document, 0, text, start, start + len(value))
+
+
+def candidate(one: int, other: int) -> Candidate:
+    return Candidate(one, other, None, [])
+
+
+def test_find_disagreements_reports_two_counts_of_one_thing() -> None:
+    [found] = find_disagreements(CRASH, LexicalChecker(), NAMES)
+    assert found.kind == "number"
+    assert (found.one.document, found.other.document) == (0, 2)
+    assert (found.one.value, found.other.value) == ("27", "at least 41")
+
+
+def test_find_disagreements_ignores_one_value_in_two_spellings() -> None:
+    pair = [
+        Statement(0, 0, "The fire destroyed a fifth of the old town on Monday."),
+        Statement(1, 0, "The fire destroyed 20 % of the old town on Monday."),
+    ]
+    assert find_disagreements(pair, LexicalChecker()) == []
+
+
+def test_find_disagreements_ignores_copies() -> None:
+    copies = [s._replace(document=d) for d in range(3) for s in CRASH[:2]]
+    assert find_disagreements(copies, LexicalChecker()) == []
+
+
+def test_find_disagreements_within_one_document_is_silent() -> None:
+    assert find_disagreements([s._replace(document=0) for s in CRASH], LexicalChecker()) == []
+
+
+@pytest.mark.parametrize("text", ["", "...", "\u6771\u4eac", "7 7 7", "a " * 5_000])
+def test_find_disagreements_survives_odd_text(text: str) -> None:
+    find_disagreements([*CRASH, Statement(1, 1, text), Statement(2, 1, text)], LexicalChecker())
+
+
+def test_near_pairs_joins_documents_and_stays_small() -> None:
+    rng = np.random.default_rng(0)
+    vectors = rng.normal(size=(3_000, 16)).astype(np.float32)
+    statements = [Statement(n // 3, 0, "") for n in range(3_000)]
+    pairs = near_pairs(statements, vectors)
+    assert all(i < j and statements[i].document != statements[j].document for i, j in pairs)
+    assert len(pairs) <= comparison._MAX_PAIRS
+
+
+def test_near_pairs_is_the_same_in_any_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors = np.random.default_rng(1).normal(size=(50, 8)).astype(np.float32)
+    statements = [Statement(n % 7, 0, "") for n in range(50)]
+    whole = near_pairs(statements, vectors)
+    monkeypatch.setattr(comparison, "_BLOCK", 9)
+    assert near_pairs(statements, vectors) == whole
+
+
+def test_candidates_differ_in_their_values() -> None:
+    values, claims = Comparer(CRASH, LexicalChecker()).candidates()
+    shown = [(CRASH[c.one].document, CRASH[c.other].document) for c in [*values, *claims]]
+    assert all(one != other for one, other in shown)
+    assert len({len(c.features) for c in values}) == 1
+    assert np.isfinite([c.features for c in values]).all()
+
+
+def test_merge_joins_pairs_that_share_a_sentence() -> None:
+    scored = [
+        Scored(0.9, candidate(0, 3)),
+        Scored(0.8, candidate(3, 5)),
+        Scored(0.7, candidate(1, 2)),
+    ]
+    assert [len(group) for group in merge(scored)] == [2, 1]
+
+
+def test_checked_pairs_keeps_the_best_of_a_fixed_number() -> None:
+    scored = [(float(n), "claims", candidate(n, n + 50)) for n in range(40)]
+    kept = checked_pairs(scored, num_documents=2)
+    assert [logit for logit, _, _ in kept] == sorted((s[0] for s in scored), reverse=True)[:6]
+
+
+@pytest.mark.parametrize(
+    ("names", "later"),
+    [
+        (["monday.txt", "thursday.txt"], 1),
+        (["day-12.txt", "day-3.txt"], 0),
+        (["2024-09-03-minutes.txt", "2024-02-01-minutes.txt"], 0),
+        (["a.txt", "b.txt"], None),
+    ],
+)
+def test_document_order_reads_names(names: list[str], later: int | None) -> None:
+    statements = [Statement(0, 0, "It opens."), Statement(1, 0, "It opens.")]
+    assert document_order(statements, names).get((0, 1)) == later
+
+
+def test_document_order_reads_first_lines() -> None:
+    statements = [
+        Statement(0, 0, "Minutes of 6 February"),
+        Statement(1, 0, "Minutes of 12 January"),
+    ]
+    assert document_order(statements)[0, 1] == 0
+
+
+def test_describe_names_what_each_document_says() -> None:
+    found = Disagreement(
+        "injured",
+        "number",
+        side(0, "27 people hurt", "27"),
+        side(2, "at least 41 hurt", "at least 41"),
+        0.9,
+    )
+    assert describe(found, NAMES) == "Injured: 27 (1-gazette.txt) or at least 41 (3-union.txt)"
+
+
+def test_describe_says_which_is_later_and_joins_equal_values() -> None:
+    found = Disagreement(
+        "opening date", "date", side(0, "on 17 May.", "17 May"), side(2, "on 14 June.", "14 June"),
+        0.9, later=2, more=(side(1, "by 14 June.", "14 June"),),
+    )  # fmt: skip
+    assert describe(found, NAMES) == (
+        "Opening date: 17 May (1-gazette.txt) or 14 June (2-council.txt, 3-union.txt) "
+        "(later: 3-union.txt)"
+    )
+
+
+def test_describe_without_names_counts_documents() -> None:
+    found = Disagreement("price", "number", side(0, "it is 5", "5"), side(1, "it is 6", "6"), 0.9)
+    assert describe(found, ()) == "Price: 5 (document 1) or 6 (document 2)"

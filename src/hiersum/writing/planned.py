@@ -31,7 +31,7 @@ from hiersum.text.words import count_words
 from hiersum.types import Example
 from hiersum.writing.beam import Hypothesis, beam_search
 from hiersum.writing.judgement import judge
-from hiersum.writing.page import DraftSentence, Page
+from hiersum.writing.page import DraftSentence, Page, says_twice
 from hiersum.writing.policy import (
     Scores,
     Situation,
@@ -228,6 +228,8 @@ class PlannedSearch:
             reason = ""
             if not is_whole or not ends_sentence(text):
                 reason = "breaks off"
+            elif says_twice(text, [page.sentences[number] for number in plan]):
+                reason = "says something twice"
             elif page.leaves_open(text, plan):
                 reason = "refers to something that the sentence before does not name"
             elif page.repeats(text):

@@ -25,6 +25,7 @@ def situation(**changes: Any) -> Situation:
     values = {
         "log_probs": np.log([0.5, 0.5, 1e-9]),
         "documents": [0, 1],
+        "speaks_of_itself": [False, False],
         "used": frozenset(),
         "heard": frozenset({0, 1}),
         "relevance": np.zeros(2),

@@ -19,7 +19,7 @@ from hiersum.text.sentences import split_sentences
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
 from hiersum.types import Cluster, Document, Example
-from hiersum.writing.page import DraftSentence, Page
+from hiersum.writing.page import DraftSentence, Page, says_twice
 from hiersum.writing.planned import PlannedSearch, _Candidate, _capitalized
 from hiersum.writing.spelling import Spelling
 
@@ -236,3 +236,16 @@ def test_supported_rewrite_is_preferred_to_a_copy(
 )
 def test_sentence_begins_with_a_capital(text: str, expected: str) -> None:
     assert _capitalized(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("The crew left, and the crew left the port.", True),
+        ("The crew left the port.", False),
+        ("The old bridge replaced an older bridge.", False),  # as its source does
+    ],
+)
+def test_sentence_that_says_a_thing_twice_is_seen(text: str, expected: bool) -> None:
+    sources = ["The crew left the port.", "The old bridge replaced a bridge that was older."]
+    assert says_twice(text, sources) == expected

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from hiersum.writing.policy import Situation, choose_main, join_others
+from hiersum.writing.policy import Situation, choose_main, join_others, speaks_of_itself
 
 SITUATION = Situation(
     log_probs=np.log([0.2, 0.5, 0.2, 0.1]),  # the last is the stop
     documents=[0, 0, 1],
+    speaks_of_itself=[False, False, False],
     used=frozenset(),
     heard=frozenset(),
     relevance=np.zeros(3),
@@ -58,3 +60,30 @@ def test_plan_joins_at_most_two_that_likely_belong() -> None:
     assert join_others(1, joins, frozenset()) == (1, 0, 3)
     assert join_others(1, joins, frozenset({0})) == (1, 3, 4)
     assert join_others(1, np.full(5, -1.0), frozenset()) == (1,)
+
+
+def test_sentence_that_says_i_is_planned_only_if_there_is_hardly_another() -> None:
+    """4 in log-probability: about one to fifty."""
+    shy = replace(SITUATION, speaks_of_itself=[False, True, False])
+    alone = replace(shy, log_probs=np.log([0.005, 0.98, 0.005, 0.01]))
+    assert choose_main(shy) == 0
+    assert choose_main(alone) == 1
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("I have sold kitchenware here for years.", True),
+        ("The mayor thanked us all.", True),
+        ('The mayor said: "We will wait."', False),
+        ("World War I ended; the US left.", False),
+        ("When I came, it rained.", True),
+        ("Our plan failed.", True),
+        ("The mine was closed in 1986.", False),
+        ("The council met in June.", False),
+    ],
+)
+def test_speaks_of_itself_sees_first_persons_outside_quotations(
+    sentence: str, expected: bool
+) -> None:
+    assert speaks_of_itself(sentence) == expected

@@ -34,6 +34,9 @@ from hiersum.types import Side
 
 DisagreementKind = Literal["number", "date", "time", "yes/no", "claim"]
 
+REPORTED = ("number", "date", "time")
+"""Kinds that are sure enough to be told: of the others none was found on folders held out."""
+
 _WEIGHTS_FILE = "disagreements.json"
 _CHECKED_PER_DOCUMENT, _MAX_CHECKED = 3, 300  # sentence pairs that the checker reads
 _MAX_QUOTE = 90
@@ -97,7 +100,8 @@ def find_disagreements(
         return []
     comparer = Comparer(statements, checker)
     order = document_order(statements, names)
-    return [_disagreement(comparer, group, order) for group in merge(score(comparer, checker))]
+    found = [_disagreement(comparer, group, order) for group in merge(score(comparer, checker))]
+    return [one for one in found if one.kind in REPORTED]
 
 
 def score(comparer: Comparer, checker: Checker) -> list[Scored]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -99,3 +100,10 @@ class Page:
             and not leans_on_another(split_words(sentence))
             and not self.repeats(sentence)
         )
+
+
+def says_twice(text: str, sources: Sequence[str]) -> bool:
+    """Does a sentence use a content word more often than its sources do, as a clause said twice does?"""
+    held = Counter(stem for source in sources for stem in content_stems(source))
+    counts = Counter(content_stems(text))
+    return any(count > 1 and count > held[stem] for stem, count in counts.items())

@@ -31,8 +31,14 @@ from hiersum.text.words import count_words
 from hiersum.types import Example
 from hiersum.writing.beam import Hypothesis, beam_search
 from hiersum.writing.judgement import judge
-from hiersum.writing.page import DraftSentence, Page
-from hiersum.writing.policy import Scores, Situation, choose_main, join_others
+from hiersum.writing.page import DraftSentence, Page, says_twice
+from hiersum.writing.policy import (
+    Scores,
+    Situation,
+    choose_main,
+    join_others,
+    speaks_of_itself,
+)
 from hiersum.writing.preparation import threads_for
 from hiersum.writing.spelling import GroundedWords, Spelling, guarded_words
 
@@ -158,6 +164,7 @@ class PlannedSearch:
         situation = Situation(
             log_probs=log_probs.double().numpy(),
             documents=documents,
+            speaks_of_itself=[speaks_of_itself(sentence) for sentence in page.sentences],
             used=frozenset(page.used),
             heard=frozenset(documents[n] for plan in page.plans for n in plan),
             relevance=page.relevance,
@@ -221,6 +228,8 @@ class PlannedSearch:
             reason = ""
             if not is_whole or not ends_sentence(text):
                 reason = "breaks off"
+            elif says_twice(text, [page.sentences[number] for number in plan]):
+                reason = "says something twice"
             elif page.leaves_open(text, plan):
                 reason = "refers to something that the sentence before does not name"
             elif page.repeats(text):

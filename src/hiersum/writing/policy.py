@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hiersum.text.words import FUNCTION_WORDS
+
 Scores = NDArray[np.float64]
+
+_SELF = re.compile(r"(?:(?P<before>\w+) )?\b(?:I|[Mm]e|[Mm]y|[Mm]yself|[Ww]e|us|[Oo]urs?)\b(?!-)")
+_QUOTED = re.compile(r"\"[^\"]*\"|\u201c[^\u201d]*\u201d")
 
 MIN_SHARE = 0.55
 """Share of the wanted words before which a summary does not stop by itself."""
@@ -18,6 +24,8 @@ MAX_SENTENCES = 3
 """Source sentences of one plan."""
 FOCUS_WEIGHT = 8.0
 """What full relevance to a question adds to a sentence's log-probability."""
+SPEAKS_OF_ITSELF = 4.0
+"""What a sentence that says "I" or "we" loses: nobody knows who that is."""
 NEW_DOCUMENT = 0.3
 """What a document that was not heard yet adds."""
 
@@ -30,6 +38,8 @@ class Situation:
     """Of each source sentence; the last one is the stop."""
     documents: Sequence[int]
     """The document of each source sentence."""
+    speaks_of_itself: Sequence[bool]
+    """Does each source sentence say "I" or "we"?"""
     used: frozenset[int]
     """Source sentences that were planned before, whether or not something came of it."""
     heard: frozenset[int]
@@ -39,6 +49,16 @@ class Situation:
     words: int
     """Words written so far."""
     max_words: int
+
+
+def speaks_of_itself(sentence: str) -> bool:
+    """Does a sentence say "I" or "we" outside quotation marks? World War I is no speaker."""
+    for match in _SELF.finditer(_QUOTED.sub(" ", sentence)):
+        before = match["before"] or ""
+        is_numeral = before[:1].isupper() and before.lower() not in FUNCTION_WORDS
+        if not (match[0].endswith("I") and is_numeral):
+            return True
+    return False
 
 
 def choose_main(situation: Situation) -> int | None:
@@ -51,6 +71,7 @@ def choose_main(situation: Situation) -> int | None:
         situation.log_probs[:-1]
         + FOCUS_WEIGHT * situation.relevance
         + NEW_DOCUMENT * np.array(is_new, dtype=np.float64)
+        - SPEAKS_OF_ITSELF * np.array(situation.speaks_of_itself, dtype=np.float64)
     )
     scores[list(situation.used)] = -np.inf
     if not len(scores) or scores.max() == -np.inf:

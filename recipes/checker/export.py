@@ -24,7 +24,7 @@ from hiersum.checking.network import LABELS, CheckerNetwork, CheckerShape
 
 ORIGIN = "all-MiniLM-L6-v2 (Apache-2.0), trained further by recipes/checker"
 TRUE_SHARE = 0.72  # of the labelled sentences; `written` is weighted to have the same
-WRITTEN, CHECKS = 1_000, 1_500
+WRITTEN, CHECKS = 400, 500
 
 
 def fit_calibration(odds: np.ndarray, is_true: np.ndarray, weights: np.ndarray) -> Calibration:

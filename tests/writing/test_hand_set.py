@@ -53,6 +53,12 @@ def test_new_document_adds_three_tenths(gap: float, chosen: int) -> None:
     assert choose_main(situation(log_probs=log_probs, heard=frozenset({0}))) == chosen
 
 
+@pytest.mark.parametrize(("gap", "chosen"), [(3.9, 1), (4.1, 0)])
+def test_sentence_that_says_i_loses_four(gap: float, chosen: int) -> None:
+    log_probs = np.array([0.0, -gap, -99.0])
+    assert choose_main(situation(log_probs=log_probs, speaks_of_itself=[True, False])) == chosen
+
+
 def test_summary_ends_after_four_plans_that_failed() -> None:
     """With a fifth failure nothing is planned; with four, the planner is asked again."""
     asked: list[int] = []

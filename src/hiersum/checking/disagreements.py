@@ -34,8 +34,10 @@ from hiersum.types import Side
 
 DisagreementKind = Literal["number", "date", "time", "yes/no", "claim"]
 
-REPORTED = ("number", "date", "time")
+REPORTED = ("number",)
 """Kinds that are sure enough to be told: of the others none was found on folders held out."""
+MIN_SCORE = 0.45
+"""Score below which a disagreement is not told: takings and people on foot are not one thing."""
 
 _WEIGHTS_FILE = "disagreements.json"
 _CHECKED_PER_DOCUMENT, _MAX_CHECKED = 3, 300  # sentence pairs that the checker reads
@@ -101,7 +103,7 @@ def find_disagreements(
     comparer = Comparer(statements, checker)
     order = document_order(statements, names)
     found = [_disagreement(comparer, group, order) for group in merge(score(comparer, checker))]
-    return [one for one in found if one.kind in REPORTED]
+    return [one for one in found if one.kind in REPORTED and one.score >= MIN_SCORE]
 
 
 def score(comparer: Comparer, checker: Checker) -> list[Scored]:

@@ -63,8 +63,8 @@ def test_json_is_one_result_line() -> None:
     completed = run("summarize", BRIDGE, "--json", "--max-words", 50, "--system", "lead")
     record = json.loads(completed.stdout)
     assert list(record) == [
-        "id", "title", "summary", "sentences", "dropped", "documents", "uncited", "unread", "system",
-        "model", "seconds",
+        "id", "title", "summary", "sentences", "dropped", "documents", "disagreements", "answered",
+        "uncited", "unread", "system", "model", "seconds",
     ]  # fmt: skip
     assert record["system"] == "lead"
     assert 0 < count_words(record["summary"]) <= 50
@@ -91,7 +91,7 @@ def test_strict_leaves_out_what_has_no_source() -> None:
     record = json.loads(completed.stdout)
     assert "Zeppelin" not in record["summary"]
     assert [sentence["text"] for sentence in record["dropped"]] == ["Zeppelin"]
-    assert "note: left out, because no source supports it: Zeppelin" in completed.stderr
+    assert "note: left out (no source supports it): Zeppelin" in completed.stderr
     assert all(sentence["sources"] for sentence in record["sentences"])
 
 

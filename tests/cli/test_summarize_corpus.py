@@ -23,7 +23,7 @@ from hiersum.data.corpora import write_clusters
 from hiersum.errors import DataError, InputError
 from hiersum.model.checkpoint import save_pretrained
 from hiersum.model.network import build_network
-from hiersum.writing.neural_model import NeuralModel
+from hiersum.writing.neural import NeuralWriter
 
 Write = Callable[..., Path]
 CONFIG = load_config(None, ["decoding.beam_size=2", "decoding.max_length=12"])
@@ -88,13 +88,13 @@ def test_a_network_writes_several_clusters_at_once(
     model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sizes = []
-    write = NeuralModel.write
+    write = NeuralWriter.write
 
-    def counting(self: NeuralModel, examples: Any, *others: Any, **options: Any) -> Any:
-        sizes.append(len(examples))
-        return write(self, examples, *others, **options)
+    def counting(self: NeuralWriter, readings: Any, *others: Any) -> Any:
+        sizes.append(len(readings))
+        return write(self, readings, *others)
 
-    monkeypatch.setattr(NeuralModel, "write", counting)
+    monkeypatch.setattr(NeuralWriter, "write", counting)
     summarizer = Summarizer.from_pretrained(model, config=CONFIG)
     assert len(list(summarizer.summarize_many(make_clusters(20)))) == 20
     assert sum(sizes) == 20

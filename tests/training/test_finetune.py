@@ -65,7 +65,7 @@ def test_settings_that_come_with_a_model_hold_and_are_handed_on(
     model: Path, tmp_path: Path
 ) -> None:
     (model / "settings.toml").write_text(
-        "[data]\nmax_input_paragraphs = 2\nmax_paragraph_tokens = 90\n[decoding]\none_source = true\n"
+        "[data]\nmax_input_paragraphs = 2\nmax_paragraph_tokens = 90\n[decoding]\nbeam_size = 3\n"
     )
     corpus = tmp_path / "mine.jsonl"
     write_clusters(clusters(6), corpus)
@@ -75,7 +75,7 @@ def test_settings_that_come_with_a_model_hold_and_are_handed_on(
     assert max(len(example.paragraph_ids) for example in prepared.read()) == 3  # and the title
     used = load_config(folder / "settings.toml")
     assert (used.data.max_input_paragraphs, used.data.max_paragraph_tokens) == (2, 80)
-    assert not used.decoding.one_source, "it has learned to write"
+    assert used.decoding.beam_size == 3
     assert "training" not in (folder / "settings.toml").read_text()
 
 

@@ -166,7 +166,7 @@ def _schema() -> Any:
     import pyarrow as pa
 
     text, whole, real = pa.string(), pa.int64(), pa.float64()
-    source = pa.struct({"document": whole, "paragraph": whole, "score": real})
+    source = pa.struct({"document": whole, "paragraph": whole, "score": real, "quote": text})
     span = pa.struct({"text": text, "start": whole, "end": whole, "kind": text})
     place = {"other": text, "document": whole, "paragraph": whole}
     sentence = pa.struct(
@@ -175,6 +175,20 @@ def _schema() -> Any:
             "sources": pa.list_(source),
             "unsupported": pa.list_(span),
             "conflicts": pa.list_(pa.struct([*span, *pa.struct(place)])),
+            "support": real,
+            "quoted": pa.bool_(),
+            "reason": text,
+        }
+    )
+    side = {"document": whole, "paragraph": whole, "text": text, "start": whole, "end": whole}
+    disagreement = pa.struct(
+        {
+            "about": text,
+            "kind": text,
+            "sides": pa.list_(pa.struct(side)),
+            "line": text,
+            "score": real,
+            "later": whole,
         }
     )
     return pa.schema(
@@ -185,6 +199,8 @@ def _schema() -> Any:
             "sentences": pa.list_(sentence),
             "dropped": pa.list_(sentence),
             "documents": pa.list_(pa.struct({"name": text, "url": text})),
+            "disagreements": pa.list_(disagreement),
+            "answered": pa.bool_(),
             "uncited": pa.list_(whole),
             "unread": pa.list_(pa.struct({"name": text, "reason": text, "document": whole})),
             "system": text,

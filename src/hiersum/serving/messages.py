@@ -190,6 +190,27 @@ class UnreadAnswer(_Described):
     document: int | None
 
 
+class SideAnswer(_Described):
+    """What one document says in a disagreement; `text[start:end]` is what differs."""
+
+    document: int
+    paragraph: int
+    text: str
+    start: int
+    end: int
+
+
+class DisagreementAnswer(_Described):
+    """Something that documents say differently."""
+
+    about: str
+    kind: str
+    sides: list[SideAnswer]
+    line: str
+    score: float
+    later: int | None
+
+
 class ResultAnswer(_Described):
     """A result line."""
 
@@ -199,6 +220,8 @@ class ResultAnswer(_Described):
     sentences: list[SentenceAnswer]
     dropped: list[SentenceAnswer]
     documents: list[DocumentAnswer]
+    disagreements: list[DisagreementAnswer]
+    answered: bool | None
     uncited: list[int]
     unread: list[UnreadAnswer]
     system: str

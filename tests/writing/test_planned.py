@@ -249,3 +249,18 @@ def test_sentence_begins_with_a_capital(text: str, expected: str) -> None:
 def test_sentence_that_says_a_thing_twice_is_seen(text: str, expected: bool) -> None:
     sources = ["The crew left the port.", "The old bridge replaced a bridge that was older."]
     assert says_twice(text, sources) == expected
+
+
+def test_copy_but_for_a_comma_is_called_a_quotation(
+    network: EncoderDecoder, tokenizer: Tokenizer
+) -> None:
+    search = PlannedSearch(
+        network, tokenizer, Spelling(tokenizer.all_pieces, 1), FixedChecker(1), SEARCH
+    )
+    [page] = write(network, tokenizer, FixedChecker(0.0))
+    page.kept, page.sentences = [], ["In June, the bridge was closed."]
+    kept = search._decide(
+        page, (0,), [_Candidate("In June the bridge was closed.", (0,), -0.1, "", 0.9)]
+    )
+    assert kept is not None
+    assert kept.is_quoted

@@ -27,7 +27,7 @@ from hiersum.model.spans import Spans
 from hiersum.text.facts import SourceFacts
 from hiersum.text.sentences import ends_sentence
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.text.words import count_words
+from hiersum.text.words import count_words, split_words
 from hiersum.types import Example
 from hiersum.writing.beam import Hypothesis, beam_search
 from hiersum.writing.judgement import judge
@@ -270,7 +270,9 @@ class PlannedSearch:
             reason = best.reason
             if not reason and best.support < page.min_support:
                 reason = f"supported with {best.support:.0%} only"
-            is_quoted = best.text in copies
+            words = split_words(best.text)
+            # A comma more or less makes no sentence of one's own.
+            is_quoted = any(split_words(copy) == words for copy in copies)
             sentence = DraftSentence(best.text, plan, best.support, is_quoted, reason)
             if not reason:
                 return self._keep(page, sentence)

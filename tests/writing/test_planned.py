@@ -264,3 +264,10 @@ def test_copy_but_for_a_comma_is_called_a_quotation(
     )
     assert kept is not None
     assert kept.is_quoted
+
+
+def test_question_is_never_quoted(network: EncoderDecoder, tokenizer: Tokenizer) -> None:
+    [page] = write(network, tokenizer, FixedChecker(0.0))
+    page.kept = []
+    assert page.can_quote("The ferry crews wait for an answer.")
+    assert not page.can_quote("What happens to the ferry crews now?")

@@ -93,9 +93,10 @@ class Page:
         )
 
     def can_quote(self, sentence: str) -> bool:
-        """Can a source sentence stand in this summary by itself?"""
+        """Can a source sentence stand in this summary by itself? A question cannot: summaries answer."""
         return (
             ends_sentence(sentence)
+            and not sentence.endswith("?")
             and MIN_QUOTED_WORDS <= count_words(sentence) <= min(MAX_QUOTED_WORDS, self.room)
             and not leans_on_another(split_words(sentence))
             and not self.repeats(sentence)

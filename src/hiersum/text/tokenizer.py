@@ -118,6 +118,10 @@ class Tokenizer:
         """Pieces that no summary may hold: special ones but for the end and breaks, and unknown."""
         return sorted((self._special_ids | {self.unknown_id}) - {self.end_id} - self._space_ids)
 
+    def forbidden_ids(self, vocab_size: int) -> list[int]:
+        """Return the ids that a network of this many must not write: a network may have rows to spare."""
+        return [*self.unwritable_ids, *range(self.size, vocab_size)]
+
     @property
     def all_pieces(self) -> list[str]:
         """The piece of every id, in order."""

@@ -99,12 +99,6 @@ class NeuralModel:
         """How the pieces make words."""
         return Spelling(self.pieces, self.tokenizer.end_id)
 
-    @property
-    def forbidden_ids(self) -> list[int]:
-        """Pieces that no summary may hold."""
-        vocab_size = self.network.config.vocab_size
-        return [*self.tokenizer.unwritable_ids, *range(self.tokenizer.size, vocab_size)]
-
     def paragraph_attention(self, example: Example) -> Attention:
         """Return how paragraphs attend to each other; nothing for a network without global layers.
 
@@ -162,7 +156,7 @@ class NeuralModel:
                 num_clusters=len(examples),
                 begin_id=self.tokenizer.begin_id,
                 end_id=self.tokenizer.end_id,
-                forbidden=self.forbidden_ids,
+                forbidden=self.tokenizer.forbidden_ids(self.network.config.vocab_size),
                 constraints=constraints,
                 paragraph_lengths=None if watch is None else batch.paragraph_lengths,
             )

@@ -207,10 +207,7 @@ class PlannedSearch:
                 begin_id=[tokenizer.end_id if pages[n].ids else tokenizer.begin_id for n in active],
                 end_id=tokenizer.end_id,
                 num_best=self.config.beam_size,
-                forbidden=[
-                    *tokenizer.unwritable_ids,
-                    *range(tokenizer.size, self.network.config.vocab_size),
-                ],
+                forbidden=tokenizer.forbidden_ids(self.network.config.vocab_size),
                 constraints=[GroundedWords(self.spelling, words)],
             )
 

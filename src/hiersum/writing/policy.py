@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +52,7 @@ class Situation:
     max_words: int
 
 
+@lru_cache(maxsize=4_096)  # asked again for every sentence of a summary
 def speaks_of_itself(sentence: str) -> bool:
     """Does a sentence say "I" or "we" outside quotation marks? World War I is no speaker."""
     for match in _SELF.finditer(_QUOTED.sub(" ", sentence)):

@@ -35,7 +35,6 @@ TINY = {
     "training": {
         "steps": 6,
         "batch_tokens": 400,
-        "window": 8,
         "warmup_steps": 10,
         "learning_rate": 1.0,
         "log_every": 1,

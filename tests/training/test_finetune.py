@@ -17,7 +17,7 @@ from hiersum.errors import CheckpointError, DataError, InputError
 from hiersum.model.checkpoint import save_pretrained
 from hiersum.model.network import build_network
 from hiersum.training.finetune import finetune, split
-from hiersum.training.metrics import read_metrics
+from hiersum.training.run_folder import read_metrics
 from hiersum.types import Cluster, Document
 
 FAST = ["training.batch_tokens=500", "decoding.max_length=8"]

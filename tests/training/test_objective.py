@@ -1,12 +1,20 @@
-"""The loss is PyTorch's own, summed over tokens."""
+"""The loss is PyTorch's own; validation is a mean, however its sample is cut into batches and parts."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 import torch
 import torch.nn.functional as F
+from rouge_score import rouge_scorer
 
-from hiersum.training.objective import smoothed_cross_entropy
+from hiersum.config import Config
+from hiersum.data.shards import PreparedSet
+from hiersum.model.network import build_network
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.training.objective import Validator, means, rouge, smoothed_cross_entropy
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5])
@@ -21,3 +29,29 @@ def test_it_equals_the_library(smoothing: float) -> None:
         torch.autograd.grad(loss, logits_YV), torch.autograd.grad(expected, logits_YV)
     )
     assert not plain.requires_grad
+
+
+def test_batches_and_parts_change_nothing(
+    prepare: Callable[..., PreparedSet], settings: Callable[..., Config]
+) -> None:
+    prepared = prepare("valid", 7)
+    tokenizer = Tokenizer.load(prepared.tokenizer_path, "paper")
+    torch.manual_seed(0)
+    config = settings(max_rouge_examples=5)
+    network = build_network(config.model).train()
+    whole = means(Validator(prepared, tokenizer, config).sums(network))
+    assert network.training
+    small = replace(config, training=replace(config.training, batch_tokens=1))
+    parts = [Validator(prepared, tokenizer, small, part=p, num_parts=3) for p in range(3)]
+    sums = [part.sums(network) for part in parts]
+    joined = means({name: sum(part[name] for part in sums) for name in sums[0]})
+    assert joined == pytest.approx(whole, rel=1e-4)
+
+
+def test_scores_are_those_of_rouge_score() -> None:
+    targets = ["the bridge was opened in May", "boats pass below it"]
+    texts = ["a bridge opened in May", "cars pass above boats"]
+    scorer = rouge_scorer.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=True)
+    expected = [scorer.score(target, text) for target, text in zip(targets, texts)]
+    for name, value in rouge(targets, texts).items():
+        assert value == pytest.approx(50 * sum(score[name].fmeasure for score in expected))

@@ -10,7 +10,13 @@ from hiersum.config import TrainingConfig
 from hiersum.errors import CheckpointError
 from hiersum.model.batch import Batch
 from hiersum.model.network import Network
-from hiersum.training.optimizer import freeze, make_optimizer, memory_of, restore_memory
+from hiersum.training.optimizer import (
+    freeze,
+    learning_rate,
+    make_optimizer,
+    memory_of,
+    restore_memory,
+)
 
 
 def learn(network: Network, optimizer: torch.optim.Optimizer) -> None:
@@ -22,7 +28,7 @@ def learn(network: Network, optimizer: torch.optim.Optimizer) -> None:
 
 def test_embeddings_norms_and_biases_do_not_decay() -> None:
     network = build("ht")
-    optimizer = make_optimizer(network, TrainingConfig(optimizer="adamw", weight_decay=0.1))
+    optimizer = make_optimizer(network, TrainingConfig(weight_decay=0.1))
     names = {id(parameter): name for name, parameter in network.named_parameters()}
     decays = {names[id(p)] for p in optimizer.param_groups[0]["params"]}
     assert optimizer.param_groups[0]["weight_decay"] == 0.1
@@ -72,3 +78,27 @@ def test_memory_of_other_parameters_is_refused() -> None:
     wider = build("ht", ff_width=64)
     with pytest.raises(CheckpointError, match=r"there: encoder.* has another shape"):
         restore_memory(wider, make_optimizer(wider, TrainingConfig()), memory, "there")
+
+
+def test_noam_is_the_formula_of_the_paper() -> None:
+    """lr * d^-0.5 * min(step^-0.5, step * warmup^-1.5), at the paper's numbers."""
+    config = TrainingConfig()
+    assert learning_rate(config, 4_000, 256) == pytest.approx(2 / 16 * 4_000 * 8_000**-1.5)
+    assert learning_rate(config, 8_000, 256) == pytest.approx(2 / 16 * 8_000**-0.5)
+    assert learning_rate(config, 32_000, 256) == pytest.approx(
+        learning_rate(config, 8_000, 256) / 2
+    )
+
+
+def test_linear_rises_to_the_rate_and_falls_to_almost_nothing() -> None:
+    config = TrainingConfig(schedule="linear", learning_rate=1.0, warmup_steps=4, steps=12)
+    rates = [learning_rate(config, step, 512) for step in range(1, 14)]
+    assert rates[:4] == [0.25, 0.5, 0.75, 1.0]
+    assert rates[3:12] == sorted(rates[3:12], reverse=True)
+    assert 0 < rates[11] < 0.2
+    assert rates[12] == 0
+
+
+def test_constant_rises_and_stays() -> None:
+    config = TrainingConfig(schedule="constant", learning_rate=0.5, warmup_steps=0)
+    assert {learning_rate(config, step, 512) for step in (1, 10, 10**6)} == {0.5}

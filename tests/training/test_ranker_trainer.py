@@ -23,10 +23,9 @@ from hiersum.data.corpora import write_clusters
 from hiersum.errors import CheckpointError, ConfigError, TrainingError
 from hiersum.ranking.neural import NeuralRanker
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.training.metrics import read_metrics
 from hiersum.training.ranker_examples import RankerExamples, label_clusters
 from hiersum.training.ranker_trainer import RankerTrainer, train_ranker
-from hiersum.training.run_folder import RunFolder
+from hiersum.training.run_folder import RunFolder, read_metrics
 from hiersum.types import Cluster, Document, Paragraph
 
 torch.set_num_threads(1)

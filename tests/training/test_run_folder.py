@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,15 @@ import torch
 from networks import build
 
 from hiersum.config import Config
-from hiersum.errors import CheckpointError, InputError, TrainingError
+from hiersum.errors import CheckpointError, DataError, InputError, TrainingError
 from hiersum.training import run_folder
-from hiersum.training.run_folder import RunFolder, TrainerState
+from hiersum.training.run_folder import (
+    Interruption,
+    MetricsWriter,
+    RunFolder,
+    TrainerState,
+    read_metrics,
+)
 
 
 def save(
@@ -98,3 +105,59 @@ def test_damage_is_named(tmp_path: Path) -> None:
     (folder / "trainer.json").write_text("{")
     with pytest.raises(CheckpointError, match=r"trainer.json: damaged .*; remove its folder"):
         run.newest()
+
+
+LINE = {"loss": 2.0, "tokens_per_second": 10.0}
+
+
+def test_lines_after_the_step_to_resume_from_are_dropped(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    with MetricsWriter(run, 0, 4) as metrics:
+        for step in (1, 2, 3):
+            metrics.advance()
+            metrics.write(step, LINE | {"loss": float(step)})
+    with MetricsWriter(run, 2, 4) as metrics:
+        metrics.write(3, LINE)
+    assert [(x["step"], x["loss"]) for x in read_metrics(run.metrics)] == [(1, 1), (2, 2), (3, 2)]
+    assert any(run.events.iterdir())
+
+
+def test_validation_is_told_to_the_person(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with MetricsWriter(RunFolder(tmp_path), 0, 4) as metrics:
+        metrics.write(3, {"valid_loss": 1.25, "valid_rouge2": 7.0})
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == "step 3: valid_loss 1.250  valid_rouge2 7.000\n"
+
+
+def test_a_last_line_cut_off_is_left_out_and_other_damage_refused(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    path.write_text('{"step": 1, "loss": 2.0}\n{"step": 2, "lo')
+    assert [line["step"] for line in read_metrics(path)] == [1]
+    path.write_text('{"loss": 2.0}\n{"step": 2}\n')
+    with pytest.raises(DataError, match=r"metrics.jsonl:1: not a line of metrics"):
+        list(read_metrics(path))
+    with pytest.raises(DataError, match="no such file"):
+        list(read_metrics(tmp_path / "other.jsonl"))
+
+
+@pytest.fixture
+def _signals_as_in_a_terminal() -> Iterator[None]:
+    """What a shell starts in the background is told to ignore them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_signals_as_in_a_terminal")
+def test_a_first_signal_asks_and_a_second_ends() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with Interruption() as interruption:
+        assert not interruption.is_set
+        signal.raise_signal(signal.SIGINT)
+        assert interruption.is_set
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before

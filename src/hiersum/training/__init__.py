@@ -1,1 +1,1 @@
-"""From prepared examples to weights; around the story, which does not know it."""
+"""Training: from prepared examples to weights, for networks, rankers and vocabularies."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from hiersum.data.files import write_atomically
 from hiersum.errors import InputError, MissingDependencyError
-from hiersum.training.metrics import read_metrics
+from hiersum.training.run_folder import read_metrics
 
 _FORMATS = ("svg", "png", "pdf")
 _INK, _BLUE, _ORANGE = "#333333", "#2f6db5", "#d1603d"

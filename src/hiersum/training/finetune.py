@@ -125,7 +125,6 @@ def settings(
         "start": str(folder),
         "steps": steps,
         "batch_tokens": batch_tokens,
-        "optimizer": "adamw",
         "schedule": "linear",
         "learning_rate": _RATES[config.model.profile],
         "warmup_steps": max(1, steps // 20),

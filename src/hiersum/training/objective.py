@@ -1,14 +1,30 @@
-"""What a network is trained to make small: the cross entropy of targets, and the planner's loss."""
+"""The training loss of a network, and its scores on held-out examples.
+
+The loss is the cross entropy of targets, plus the planner's; validation adds ROUGE of what is written.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 
+from hiersum.config import Config
+from hiersum.data.batches import collate
+from hiersum.data.bucketing import bucket_examples
+from hiersum.data.shards import PreparedSet
 from hiersum.errors import TrainingError
 from hiersum.model.batch import Batch
 from hiersum.model.network import EncoderDecoder, Network
+from hiersum.text.overlap import lcs_overlap, ngram_overlap
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.types import Example
+from hiersum.writing.neural_model import NeuralModel
+
+SCORES = ("rouge1", "rouge2", "rougeL")
 
 
 class Losses(NamedTuple):
@@ -67,3 +83,91 @@ def smoothed_cross_entropy(
         return plain, plain.detach()
     even = -log_probs_YV.mean(-1).sum()
     return (1 - smoothing) * plain + smoothing * even, plain.detach()
+
+
+class Validator:
+    """A fixed sample of a prepared set; each process takes its part of it."""
+
+    def __init__(
+        self,
+        prepared: PreparedSet,
+        tokenizer: Tokenizer,
+        config: Config,
+        *,
+        part: int = 0,
+        num_parts: int = 1,
+    ) -> None:
+        """Read the sample.
+
+        Args:
+            prepared: where the examples are.
+            tokenizer: spells what is written.
+            config: how many examples, how large batches are, how to search.
+            part: which process this is.
+            num_parts: how many there are.
+        """
+        training = config.training
+        examples = list(islice(prepared.read(), training.max_valid_examples))
+        self._tokenizer = tokenizer
+        self._search = config.decoding
+        self._batches = _batches(examples, training.batch_tokens)[part::num_parts]
+        written = examples[: training.max_rouge_examples]
+        self._written = _batches(written, training.batch_tokens)[part::num_parts]
+
+    def sums(self, network: Network) -> dict[str, float]:
+        """Return sums over this process's part: of losses and scores, and what to divide them by."""
+        was_training = network.training
+        network.eval()
+        try:
+            return self._losses(network) | self._scores(network)
+        finally:
+            network.train(was_training)
+
+    @torch.no_grad()
+    def _losses(self, network: Network) -> dict[str, float]:
+        device = next(network.parameters()).device
+        objective = Objective(network, smoothing=0, plan_weight=0)
+        sums = dict.fromkeys(("loss", "plan_loss", "num_tokens", "num_boundaries"), 0.0)
+        for examples in self._batches:
+            batch = collate(examples).to(device)
+            losses = objective(batch)
+            sums["loss"] += float(losses.plain)
+            sums["plan_loss"] += float(losses.plan)
+            sums["num_tokens"] += sum(batch.target_lengths)
+            sums["num_boundaries"] += sum(len(plans) + 1 for plans in batch.plans or ())
+        return sums
+
+    def _scores(self, network: Network) -> dict[str, float]:
+        system = NeuralModel("in training", network, self._tokenizer)
+        sums = dict.fromkeys(SCORES, 0.0)
+        for examples in self._written:
+            texts = system.write_texts(examples, self._search)
+            targets = [example.target or "" for example in examples]
+            for name, score in rouge(targets, texts).items():
+                sums[name] += score * len(examples)
+        return sums | {"num_written": sum(map(len, self._written))}
+
+
+def means(sums: dict[str, float]) -> dict[str, float]:
+    """Turn sums over all parts into the loss per token and the scores per example."""
+    scores = {"loss": sums["loss"] / max(1, sums["num_tokens"])}
+    if sums["num_boundaries"]:
+        scores["plan_loss"] = sums["plan_loss"] / sums["num_boundaries"]
+    if sums["num_written"]:
+        scores |= {name: sums[name] / sums["num_written"] for name in SCORES}
+    return scores
+
+
+def rouge(targets: Sequence[str], texts: Sequence[str]) -> dict[str, float]:
+    """Return mean ROUGE F1 in points, stemmed, the whole text as one sequence for L."""
+    overlaps = (
+        ngram_overlap(targets, texts, 1),
+        ngram_overlap(targets, texts, 2),
+        lcs_overlap(targets, texts),
+    )
+    return {name: 100 * float(overlap.f1.mean()) for name, overlap in zip(SCORES, overlaps)}
+
+
+def _batches(examples: Sequence[Example], batch_tokens: int) -> list[list[Example]]:
+    chosen = bucket_examples(examples, batch_tokens)
+    return [[examples[index] for index in indices] for indices in chosen]

@@ -1,4 +1,4 @@
-"""Adam over the parts of a network that learn, and its memory as named tensors."""
+"""Adam over the parts of a network that learn: its learning rate, and its memory as named tensors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MEMORY = ("exp_avg", "exp_avg_sq")
 
 
 def freeze(network: nn.Module, beginnings: tuple[str, ...]) -> None:
-    """Let parameters whose names begin so keep their values.
+    """Freeze parameters whose names begin so.
 
     Raises:
         ConfigError: no parameter begins so, or none is left to learn.
@@ -45,18 +45,34 @@ def make_optimizer(network: Network, config: TrainingConfig) -> torch.optim.Opti
         {"params": decayed, "weight_decay": config.weight_decay},
         {"params": free, "weight_decay": 0.0},
     ]
-    kind = torch.optim.AdamW if config.optimizer == "adamw" else torch.optim.Adam
-    return kind(
+    return torch.optim.AdamW(  # without decay it is Adam
         [group for group in groups if group["params"]],
         lr=config.learning_rate,
-        betas=(config.beta1, config.beta2),
+        betas=(0.9, config.beta2),
         eps=config.epsilon,
         fused=True,  # one pass over weights and memory instead of a dozen
     )
 
 
+def learning_rate(config: TrainingConfig, step: int, width: int) -> float:
+    """Return the rate of an update; steps count from 1.
+
+    `noam` is lr * width^-0.5 * min(step^-0.5, step * warmup^-1.5) (Vaswani et al., 2017).
+    """
+    warmup = max(1, config.warmup_steps)
+    if config.schedule == "noam":
+        factor: float = width**-0.5 * min(step**-0.5, step * warmup**-1.5)
+        return config.learning_rate * factor
+    rise = min(1.0, step / warmup)
+    if config.schedule == "constant" or step <= warmup:
+        return config.learning_rate * rise
+    # The last step still learns a little: its rate is one part of the way down, not zero.
+    left = (config.steps - step + 1) / max(1, config.steps - warmup + 1)
+    return config.learning_rate * max(0.0, left)
+
+
 def memory_of(network: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Return what the optimizer remembers, by parameter name; none before its first step."""
+    """Return the optimizer's moments by parameter name; empty before its first step."""
     tensors: dict[str, Tensor] = {}
     for name, parameter in network.named_parameters():
         state = optimizer.state.get(parameter, {})

@@ -1,4 +1,4 @@
-"""What the ranker learns from: paragraphs as pieces, each with its title and its label.
+"""Training examples of the ranker: paragraphs as pieces, each with its title and its label.
 
 A label is the ROUGE-2 recall of a paragraph against the summary (the paper's section 3.1). All
 paragraphs of all clusters stand in flat arrays, four bytes a piece, so that millions fit in memory.
@@ -32,7 +32,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class RankerBatch:
-    """Some paragraphs, the titles they belong to, and what is to be learned."""
+    """Some paragraphs, their titles, and their labels."""
 
     titles: Packed
     paragraphs: Packed
@@ -127,7 +127,7 @@ def read_unseen(cluster: Cluster, config: Config) -> list[Paragraph]:
 
 
 def _drawn(cluster: Cluster, config: Config) -> list[str]:
-    """Return the texts to learn from: which ones is a matter of the cluster and the seed alone."""
+    """Return the texts to learn from; the draw depends on the cluster and the seed only."""
     texts = [paragraph.text for paragraph in read_unseen(cluster, config)]
     limit = config.ranker_training.max_paragraphs
     if not 0 < limit < len(texts):

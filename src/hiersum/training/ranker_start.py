@@ -1,10 +1,10 @@
-"""What a ranker's weights start from, so that it can learn from a few hundred thousand paragraphs.
+"""The initial weights of a ranker, so that it can learn from a few hundred thousand paragraphs.
 
 The paper's network tells a title's words from others only by what tanh makes of a sum: a part for the
 paragraph and a part for the title. From the usual small random weights the sum stays where tanh is a
 line, on which the title's part moves all paragraphs of a cluster alike, and what is to be learned, that
 both parts speak of the same word, has next to no gradient. So it starts as what it would have to become
-first, a judge of shared rare words and of length:
+first: a judge of shared rare words and of length:
 
     words    each piece lights up two of the units, drawn at random, the brighter the rarer it is
     LSTMs    hand on the piece that they read; some units count tokens instead
@@ -108,7 +108,7 @@ def _count(lstm: Lstm, num_counters: int) -> None:
 
 
 def _level(network: RankerNetwork, examples: RankerExamples) -> None:
-    """Scale and shift the scores of some paragraphs as suits their labels best: logistic regression.
+    """Scale and shift the scores to fit the labels of some paragraphs: logistic regression.
 
     Labels are small, and from higher scores the first steps would push all weights down together until
     every unit is saturated.

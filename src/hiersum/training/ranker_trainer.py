@@ -5,33 +5,63 @@ Adam is there too: it learns several times as much from the same paragraphs, and
 What is random is a function of the seed and the step, so that a resumed run repeats what an
 uninterrupted one would have done. The weights with the lowest validation loss are what a run ends
 with; without validation, the last ones.
+
+    checkpoints/step-N/ranker.safetensors    the tensors, as GROUP/NAME
+    checkpoints/step-N/ranker.json           where the run is
+
+A checkpoint is written under another name and renamed, so that a folder with its name is complete.
 """
 
 from __future__ import annotations
 
+import json
 import math
 import time
-from dataclasses import asdict, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 from torch.nn import functional
 
 from hiersum.config import Config, RankerTrainingConfig
-from hiersum.errors import TrainingError
+from hiersum.errors import CheckpointError, TrainingError
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.training.interruption import Interruption
-from hiersum.training.metrics import MetricsWriter
 from hiersum.training.ranker_examples import RankerExamples
 from hiersum.training.ranker_start import start_weights
-from hiersum.training.ranker_state import RankerState, newest_state, save_state
-from hiersum.training.run_folder import RunFolder
+from hiersum.training.run_folder import (
+    Interruption,
+    MetricsWriter,
+    RunFolder,
+    new_checkpoint,
+    remove_checkpoint,
+)
 
+STATE, TENSORS = "ranker.json", "ranker.safetensors"
+Groups = Mapping[str, Mapping[str, Tensor]]
 _REMEMBERED = {"adagrad": ("sum",), "adam": ("exp_avg", "exp_avg_sq")}
-"""What an optimizer keeps for each weight."""
+"""The tensors that each optimizer keeps per weight."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankerState:
+    """Where a run is, besides its weights."""
+
+    examples: str
+    """Fingerprint of what it learns from."""
+    step: int = 0
+    paragraphs: int = 0
+    best_step: int = 0
+    best_loss: float | None = None
+    window_loss: float = 0.0
+    """Sums since the last line of metrics."""
+    window_paragraphs: int = 0
+    window_seconds: float = 0.0
 
 
 def train_ranker(
@@ -54,7 +84,7 @@ def train_ranker(
         out: the model folder.
 
     Raises:
-        HiersumError: the run folder does not fit, or the loss is no number any more.
+        HiersumError: the run folder does not fit, or the loss is not finite.
     """
     folder = RunFolder(run)
     folder.begin(config)
@@ -100,7 +130,7 @@ class RankerTrainer:
         """Train to the last batch.
 
         Raises:
-            TrainingError: the loss is no number any more, or the run was asked to stop.
+            TrainingError: the loss is not finite, or the run was asked to stop.
         """
         num_steps = len(self.plan)
         with (
@@ -131,7 +161,7 @@ class RankerTrainer:
         return network
 
     def notes(self) -> dict[str, object]:
-        """Return what is told of this training beside the weights."""
+        """Return the notes that are stored beside the weights."""
         return {
             "trained_paragraphs": self.state.paragraphs,
             "best_step": self.state.best_step,
@@ -226,8 +256,7 @@ def _optimizer(network: RankerNetwork, config: RankerTrainingConfig) -> torch.op
     parameters, rate = network.parameters(), config.learning_rate
     if config.optimizer == "adam":
         return torch.optim.Adam(parameters, lr=rate, fused=True)
-    sums = config.initial_accumulator
-    return torch.optim.Adagrad(parameters, lr=rate, initial_accumulator_value=sums, fused=True)
+    return torch.optim.Adagrad(parameters, lr=rate, initial_accumulator_value=0.01, fused=True)
 
 
 @torch.inference_mode()
@@ -246,3 +275,46 @@ def validation_loss(network: RankerNetwork, examples: RankerExamples) -> float:
 
 def _copy(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
     return {name: tensor.clone() for name, tensor in tensors.items()}
+
+
+def save_state(root: Path, state: RankerState, groups: Groups) -> None:
+    """Write a checkpoint, then remove the one before it.
+
+    Raises:
+        TrainingError: it cannot be written; the earlier one stays.
+    """
+    tensors = {f"{group}/{n}": t.contiguous() for group in groups for n, t in groups[group].items()}
+    with new_checkpoint(root, state.step) as folder:
+        save_file(tensors, folder / TENSORS)
+        (folder / STATE).write_text(json.dumps(asdict(state), indent=2) + "\n")
+    for other in _checkpoints(root)[:-1]:
+        remove_checkpoint(other)
+
+
+def newest_state(root: Path) -> tuple[RankerState, dict[str, dict[str, Tensor]]] | None:
+    """Return the checkpoint to resume from, None at the beginning.
+
+    Raises:
+        CheckpointError: it is damaged.
+    """
+    folders = _checkpoints(root)
+    if not folders:
+        return None
+    try:
+        state = RankerState(**json.loads((folders[-1] / STATE).read_bytes()))
+        tensors = load_file(folders[-1] / TENSORS)
+    except (OSError, ValueError, TypeError, SafetensorError) as error:
+        raise CheckpointError(
+            f"{folders[-1]}: damaged ({error}); remove this folder to begin anew"
+        ) from error
+    groups: dict[str, dict[str, Tensor]] = {}
+    for name, tensor in tensors.items():
+        group, _, key = name.partition("/")
+        groups.setdefault(group, {})[key] = tensor
+    return state, groups
+
+
+def _checkpoints(root: Path) -> list[Path]:
+    """The complete checkpoints, oldest first."""
+    folders = (root / "checkpoints").glob("step-*")
+    return sorted(folders, key=lambda folder: int(folder.name.removeprefix("step-")))

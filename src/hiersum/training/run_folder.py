@@ -14,25 +14,32 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, Self
 
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from hiersum.config import Config, config_to_dict, config_to_toml, load_config
-from hiersum.data.files import write_atomically
+from hiersum.data.files import read_lines, write_atomically
 from hiersum.data.stream import Position
-from hiersum.errors import CheckpointError, ConfigError, InputError, TrainingError
+from hiersum.errors import CheckpointError, ConfigError, DataError, InputError, TrainingError
 from hiersum.model.checkpoint import save_pretrained
 from hiersum.model.network import Network
 
 STATE, MEMORY = "trainer.json", "trainer.safetensors"
 _MAY_BE_THERE = {"prepared"}  # `finetune` puts its data there before the run begins
-_MAY_CHANGE = {("training", "steps"), ("training", "test_data")}
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_MAY_CHANGE = {("training", "steps")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +90,7 @@ class RunFolder:
         self.model = root / "model"
 
     def begin(self, config: Config) -> None:
-        """Make the folder, or find that it belongs to a run with the same settings.
+        """Make the folder, or check that it belongs to a run with the same settings.
 
         Raises:
             ConfigError: the folder belongs to a run with other settings.
@@ -135,7 +142,8 @@ class RunFolder:
     def best(self, config: Config) -> list[Checkpoint]:
         """Return the checkpoints that are kept for their validation, best first."""
         validated = [c for c in self.checkpoints() if c.state.validation is not None]
-        validated.sort(key=lambda checkpoint: _rank(checkpoint.state, config))
+        # Of equals the earlier.
+        validated.sort(key=lambda c: ((c.state.validation or {})["loss"], c.state.step))
         return validated[: config.training.keep_best]
 
     def save(
@@ -158,23 +166,12 @@ class RunFolder:
         Raises:
             TrainingError: it cannot be written; the earlier ones stay.
         """
-        folder = self.root / "checkpoints" / f"step-{state.step}"
-        partial = folder.with_name(f".{folder.name}.partial")
-        try:
-            shutil.rmtree(partial, ignore_errors=True)
-            save_pretrained(network, partial)
+        with new_checkpoint(self.root, state.step) as folder:
+            save_pretrained(network, folder)
             for name, path in companions.items():
-                shutil.copyfile(path, partial / name)
-            save_file({name: t.contiguous() for name, t in memory.items()}, partial / MEMORY)
-            (partial / STATE).write_text(json.dumps(asdict(state), indent=2) + "\n")
-            partial.rename(folder)
-        except (OSError, SafetensorError) as error:
-            shutil.rmtree(partial, ignore_errors=True)
-            reason = getattr(error, "strerror", None) or error
-            raise TrainingError(
-                f"{folder}: cannot be written ({reason}); earlier checkpoints stay, "
-                "and the same command goes on from the last one"
-            ) from error
+                shutil.copyfile(path, folder / name)
+            save_file({name: t.contiguous() for name, t in memory.items()}, folder / MEMORY)
+            (folder / STATE).write_text(json.dumps(asdict(state), indent=2) + "\n")
         self.prune(config)
 
     def prune(self, config: Config) -> None:
@@ -187,9 +184,7 @@ class RunFolder:
         for checkpoint in checkpoints[:-1]:
             (checkpoint.folder / MEMORY).unlink(missing_ok=True)
             if checkpoint.folder not in {kept.folder for kept in best}:
-                # Renamed first: killed halfway, it must not look like a checkpoint.
-                leaving = checkpoint.folder.with_name(f".{checkpoint.folder.name}.partial")
-                shutil.rmtree(checkpoint.folder.rename(leaving))
+                remove_checkpoint(checkpoint.folder)
         record = [
             {"step": c.state.step, "folder": str(c.folder.relative_to(self.root))}
             | (c.state.validation or {})
@@ -199,8 +194,129 @@ class RunFolder:
             file.write((json.dumps(record, indent=2) + "\n").encode())
 
 
-def _rank(state: TrainerState, config: Config) -> tuple[float, int]:
-    """Lower is better; of equals the earlier."""
-    scores: dict[str, Any] = state.validation or {}
-    by_rouge = config.training.choose_by == "rouge"
-    return (-scores["rouge2"] if by_rouge else scores["loss"], state.step)
+@contextmanager
+def new_checkpoint(root: Path, step: int) -> Iterator[Path]:
+    """Yield a folder that takes the name of a checkpoint when the block ends without an error.
+
+    Raises:
+        TrainingError: it cannot be written; the earlier ones stay.
+    """
+    folder = root / "checkpoints" / f"step-{step}"
+    partial = folder.with_name(f".{folder.name}.partial")
+    try:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        yield partial
+        partial.rename(folder)
+    except (OSError, SafetensorError) as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        reason = getattr(error, "strerror", None) or error
+        raise TrainingError(
+            f"{folder}: cannot be written ({reason}); earlier checkpoints stay, "
+            "and the same command goes on from the last one"
+        ) from error
+
+
+def remove_checkpoint(folder: Path) -> None:
+    """Remove a checkpoint; renamed first, since killed halfway it must not look like one."""
+    shutil.rmtree(folder.rename(folder.with_name(f".{folder.name}.partial")))
+
+
+class Interruption:
+    """While open, notices the first signal, so that a run can save and stop; a second ends it at once."""
+
+    def __init__(self) -> None:
+        self.is_set = False
+        self._earlier: dict[signal.Signals, Any] = {}
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():  # only it may set handlers
+            self._earlier = {number: signal.signal(number, self._notice) for number in _SIGNALS}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._restore()
+
+    def _notice(self, number: int, frame: FrameType | None) -> None:
+        self.is_set = True
+        self._restore()
+
+    def _restore(self) -> None:
+        for number, handler in self._earlier.items():
+            signal.signal(number, handler)
+        self._earlier = {}
+
+
+class MetricsWriter:
+    """Appends to metrics.jsonl and to TensorBoard's events, and shows where the run is."""
+
+    def __init__(self, run: RunFolder, step: int, num_steps: int) -> None:
+        """Continue after a step; what an interrupted run measured later is measured again."""
+        from torch.utils.tensorboard import SummaryWriter
+
+        if run.metrics.exists():
+            kept = [line for line in read_metrics(run.metrics) if line["step"] <= step]
+            with write_atomically(run.metrics) as file:
+                file.writelines(json.dumps(line).encode() + b"\n" for line in kept)
+        self._file = run.metrics.open("a", buffering=1)  # a line is on disk when it is written
+        self._events = SummaryWriter(str(run.events), purge_step=step + 1)
+        self._console = Console(stderr=True, highlight=False)
+        self._bar = Progress(
+            TextColumn("step"),
+            MofNCompleteColumn(),
+            BarColumn(),
+            TextColumn("{task.description}"),
+            TextColumn("left:"),
+            TimeRemainingColumn(),
+            console=self._console,
+            disable=not self._console.is_terminal,
+        )
+        self._task = self._bar.add_task("", total=num_steps, completed=step)
+        self._bar.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._bar.stop()
+        self._file.close()
+        self._events.close()
+
+    def advance(self) -> None:
+        """Count one more step."""
+        self._bar.advance(self._task)
+
+    def write(self, step: int, values: Mapping[str, float]) -> None:
+        """Write the values of a step."""
+        self._file.write(json.dumps({"step": step, **values}) + "\n")
+        for name, value in values.items():
+            self._events.add_scalar(name, value, step)
+        if "loss" in values:
+            speed = next(name for name in values if name.endswith("_per_second"))
+            unit = speed.removesuffix("_per_second")
+            self._bar.update(
+                self._task,
+                description=f"loss {values['loss']:.3f}  {values[speed]:,.0f} {unit}/s",
+            )
+        else:
+            shown = "  ".join(f"{name} {value:.3f}" for name, value in values.items())
+            self._console.print(f"step {step}: {shown}", soft_wrap=True)
+
+
+def read_metrics(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the lines of metrics.jsonl; a last line that was cut off is left out.
+
+    Raises:
+        DataError: the file is missing, or a line is not of this format.
+    """
+    lines = list(read_lines(path))
+    for number, line in lines:
+        try:
+            record = json.loads(line)
+            if not isinstance(record["step"], int):
+                raise TypeError("step is no number")
+        except (ValueError, KeyError, TypeError) as error:
+            if number == lines[-1][0]:
+                return  # the run was killed while writing it
+            raise DataError(f"{path}:{number}: not a line of metrics ({error})") from error
+        yield record

@@ -7,10 +7,13 @@ alone, so that a resumed run repeats what an uninterrupted one would have done.
 from __future__ import annotations
 
 import math
+import shutil
 import time
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Literal
 
 import torch
 
@@ -18,21 +21,27 @@ from hiersum.config import Config, ModelConfig
 from hiersum.data.batches import collate
 from hiersum.data.shards import PreparedSet
 from hiersum.data.stream import BatchStream
-from hiersum.errors import ConfigError, TrainingError
+from hiersum.errors import ConfigError, MissingDependencyError, TrainingError
 from hiersum.model.batch import Batch
 from hiersum.model.checkpoint import TOKENIZER, from_pretrained, read_config
 from hiersum.model.network import Network, build_network
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.training.finish import write_final_model
-from hiersum.training.interruption import Interruption
-from hiersum.training.memory import check_memory
-from hiersum.training.metrics import MetricsWriter
-from hiersum.training.objective import Objective
-from hiersum.training.optimizer import freeze, make_optimizer, memory_of, restore_memory
-from hiersum.training.processes import Processes
-from hiersum.training.run_folder import RunFolder, TrainerState
-from hiersum.training.schedule import learning_rate
-from hiersum.training.validation import Validator, means
+from hiersum.training.objective import Objective, Validator, means
+from hiersum.training.optimizer import (
+    freeze,
+    learning_rate,
+    make_optimizer,
+    memory_of,
+    restore_memory,
+)
+from hiersum.training.run_folder import (
+    MEMORY,
+    STATE,
+    Interruption,
+    MetricsWriter,
+    RunFolder,
+    TrainerState,
+)
 from hiersum.writing.neural_model import check_fit
 
 
@@ -40,7 +49,7 @@ def train(config: Config, out: Path) -> Path:
     """Train a network, or go on with a run, and return the model folder it ends with.
 
     Raises:
-        HiersumError: data, settings or the folder do not fit, or the loss is no number any more.
+        HiersumError: data, settings or the folder do not fit, or the loss is not finite.
     """
     return Trainer(with_start(config), RunFolder(out)).run()
 
@@ -62,45 +71,61 @@ def with_start(config: Config) -> Config:
     return replace(config, model=found)
 
 
+def make_accelerator(precision: Literal["fp32", "bf16", "fp16"]) -> Any:
+    """Join the processes that train together, as torchrun or accelerate started them; or be alone.
+
+    Raises:
+        MissingDependencyError: accelerate is not installed.
+        ConfigError: this device has no such precision.
+    """
+    try:
+        from accelerate import Accelerator
+    except ImportError as error:
+        raise MissingDependencyError("training", "train") from error
+    mixed = "no" if precision == "fp32" else precision
+    try:
+        return Accelerator(mixed_precision=mixed, cpu=not torch.cuda.is_available())
+    except ValueError as error:
+        raise ConfigError(f"training.precision {precision}: {error}") from error
+
+
 class Trainer:
     """A run: a network, its optimizer, its place in the data."""
 
     def __init__(self, config: Config, run: RunFolder) -> None:
         self.config = config
         self.run_folder = run
-        self.processes = Processes(config.training.precision)
+        self.accelerator = make_accelerator(config.training.precision)
         prepared, tokenizer = self._open(config.training.data, "training.data")
         self.companions = {path.name: path for path in prepared.ranker_paths}
         self.companions[TOKENIZER] = prepared.tokenizer_path
-        if self.processes.is_main:
+        if self.accelerator.is_main_process:
             run.begin(config)
             run.prune(config)
-        self.processes.wait()
+        self.accelerator.wait_for_everyone()
         checkpoint = run.newest()
         self.state = checkpoint.state if checkpoint else TrainerState()
         self.network = self._build(checkpoint.folder if checkpoint else None)
         freeze(self.network, config.training.frozen)
-        check_memory(self.network, config, self.processes.device)
         self.memory = make_optimizer(self.network, config.training)
         objective = Objective(
             self.network,
             smoothing=config.training.label_smoothing,
             plan_weight=config.training.plan_weight,
         )
-        self.parallel, self.optimizer = self.processes.prepare(objective, self.memory)
+        self.parallel, self.optimizer = self.accelerator.prepare(objective, self.memory)
         if checkpoint is not None:
             restore_memory(self.network, self.memory, checkpoint.memory(), str(checkpoint.folder))
-            self.processes.scale = self.state.scale
+            self._restore_scale()
         self.validator = self._validator(tokenizer)
         self.stream = iter(
             BatchStream(
                 prepared,
                 batch_tokens=config.training.batch_tokens,
-                window=config.training.window,
                 seed=config.training.seed,
                 start=self.state.position,
-                part=self.processes.rank,
-                num_parts=self.processes.size,
+                part=self.accelerator.process_index,
+                num_parts=self.accelerator.num_processes,
             )
         )
 
@@ -108,11 +133,11 @@ class Trainer:
         """Train to the last step; return the model folder.
 
         Raises:
-            TrainingError: the loss is no number any more, or the run was asked to stop.
+            TrainingError: the loss is not finite, or the run was asked to stop.
         """
         steps = self.config.training.steps
         metrics = None
-        if self.processes.is_main:
+        if self.accelerator.is_main_process:
             metrics = MetricsWriter(self.run_folder, self.state.step, steps)
         with Interruption() as interruption, metrics or nullcontext():
             while self.state.step < steps:
@@ -126,9 +151,9 @@ class Trainer:
                         f"stopped after step {self.state.step} of {steps}; "
                         f"the same command goes on from there"
                     )
-        if self.processes.is_main:
+        if self.accelerator.is_main_process:
             write_final_model(self.run_folder, self.config)
-        self.processes.wait()
+        self.accelerator.wait_for_everyone()
         return self.run_folder.model
 
     def _update(self, *, was_asked_to_stop: bool) -> dict[str, float]:
@@ -136,8 +161,8 @@ class Trainer:
         training = self.config.training
         drawn = [next(self.stream) for _ in range(training.accumulate)]
         self.position = drawn[-1][1]
-        batches = [collate(examples).to(self.processes.device) for examples, _ in drawn]
-        counts = self.processes.sum(
+        batches = [collate(examples).to(self.accelerator.device) for examples, _ in drawn]
+        counts = self._sum(
             {
                 "tokens": sum(sum(batch.target_lengths) for batch in batches),
                 "boundaries": sum(map(_num_boundaries, batches)),
@@ -147,9 +172,11 @@ class Trainer:
         )
         step = self.state.step + 1
         # What is dropped at a step depends on nothing that came before it.
-        torch.manual_seed(training.seed + 1_000_003 * step + 7_919 * self.processes.rank)
+        torch.manual_seed(training.seed + 1_000_003 * step + 7_919 * self.accelerator.process_index)
         losses = self._gather_gradients(batches, counts["tokens"])
-        norm = self.processes.clip(self.parallel, training.max_gradient_norm)
+        norm = self.accelerator.clip_grad_norm_(
+            self.parallel.parameters(), training.max_gradient_norm or math.inf
+        )
         if not math.isfinite(losses["loss"]):
             raise TrainingError(
                 f"step {step}: the loss is {losses['loss']}; the last good checkpoint stays in "
@@ -161,20 +188,22 @@ class Trainer:
             group["lr"] = rate
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
-        return counts | losses | {"learning_rate": rate, "gradient_norm": norm}
+        return counts | losses | {"learning_rate": rate, "gradient_norm": float(norm or 0.0)}
 
     def _gather_gradients(self, batches: list[Batch], num_tokens: float) -> dict[str, float]:
         """Add up the gradients of all batches, each token weighing the same."""
         sums = torch.zeros(3, dtype=torch.float64)
         for number, batch in enumerate(batches, start=1):
             is_last = number == len(batches)
-            with nullcontext() if is_last else self.processes.apart(self.parallel):
+            with nullcontext() if is_last else self.accelerator.no_sync(self.parallel):
                 losses = self.parallel(batch)
-                # Processes average their gradients, so each counts its own `size` times.
-                self.processes.backward(losses.total * (self.processes.size / num_tokens))
+                # Processes average their gradients, so each counts its own once per process.
+                self.accelerator.backward(
+                    losses.total * (self.accelerator.num_processes / num_tokens)
+                )
             sums += torch.stack([loss.detach() for loss in losses]).double().cpu()
         names = ("loss", "plain_loss", "plan_loss")
-        return self.processes.sum(dict(zip(names, sums.tolist())))
+        return self._sum(dict(zip(names, sums.tolist())))
 
     def _after(self, sums: dict[str, float], seconds: float) -> TrainerState:
         """Return the state one step later."""
@@ -184,13 +213,14 @@ class Trainer:
         window["seconds"] = self.state.window.get("seconds", 0.0) + seconds
         window["steps"] = self.state.window.get("steps", 0.0) + 1
         self.rate = sums["learning_rate"]
+        scaler = self.accelerator.scaler
         return TrainerState(
             step=self.state.step + 1,
             position=self.position,
             tokens=self.state.tokens + int(sums["tokens"]),
             seconds=self.state.seconds + seconds,
             window=window,
-            scale=self.processes.scale,
+            scale=None if scaler is None else float(scaler.get_scale()),
         )
 
     def _report(self, metrics: MetricsWriter | None) -> None:
@@ -224,15 +254,31 @@ class Trainer:
         training, step = self.config.training, self.state.step
         is_last = step == training.steps
         if self.validator is not None and (step % training.validate_every == 0 or is_last):
-            scores = means(self.processes.sum(self.validator.sums(self.network)))
+            scores = means(self._sum(self.validator.sums(self.network)))
             self.state = replace(self.state, validation=scores)
             if metrics is not None:
                 metrics.write(step, {f"valid_{name}": value for name, value in scores.items()})
             must_save = True
-        if (must_save or is_last or step % training.save_every == 0) and self.processes.is_main:
+        if (
+            must_save or is_last or step % training.save_every == 0
+        ) and self.accelerator.is_main_process:
             memory = memory_of(self.network, self.memory)
             self.run_folder.save(self.network, memory, self.state, self.config, self.companions)
-        self.processes.wait()
+        self.accelerator.wait_for_everyone()
+
+    def _sum(self, values: Mapping[str, float]) -> dict[str, float]:
+        """Add up each value over all processes."""
+        if self.accelerator.num_processes == 1:
+            return dict(values)
+        tensor = torch.tensor(list(values.values()), dtype=torch.float64)
+        total = self.accelerator.reduce(tensor.to(self.accelerator.device), reduction="sum")
+        return dict(zip(values, total.tolist()))
+
+    def _restore_scale(self) -> None:
+        """Give fp16 the loss scale that it had."""
+        scaler = self.accelerator.scaler
+        if scaler is not None and self.state.scale is not None:
+            scaler.load_state_dict(scaler.state_dict() | {"scale": self.state.scale})
 
     def _open(self, folder: str, setting: str) -> tuple[PreparedSet, Tokenizer]:
         if not folder:
@@ -252,7 +298,7 @@ class Trainer:
         else:
             torch.manual_seed(self.config.training.seed)
             network = build_network(self.config.model)
-        return network.to(self.processes.device).train()
+        return network.to(self.accelerator.device).train()
 
     def _validator(self, tokenizer: Tokenizer) -> Validator | None:
         if not self.config.training.valid_data:
@@ -267,11 +313,21 @@ class Trainer:
             prepared,
             tokenizer,
             self.config,
-            part=self.processes.rank,
-            num_parts=self.processes.size,
+            part=self.accelerator.process_index,
+            num_parts=self.accelerator.num_processes,
         )
 
 
 def _num_boundaries(batch: Batch) -> int:
     """Where a planner decides: before each sentence of each target, and at its end."""
     return sum(len(plans) + 1 for plans in batch.plans or ())
+
+
+def write_final_model(run: RunFolder, config: Config) -> None:
+    """Write RUN/model from the best checkpoint, or from the newest if none was validated."""
+    chosen = (run.best(config) or run.checkpoints()[-1:])[0]
+    partial = run.model.with_name(f".{run.model.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    shutil.copytree(chosen.folder, partial, ignore=shutil.ignore_patterns(MEMORY, STATE))
+    shutil.rmtree(run.model, ignore_errors=True)
+    partial.rename(run.model)

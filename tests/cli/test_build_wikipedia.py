@@ -53,8 +53,6 @@ def test_the_example_gives_the_table_and_the_options_reach_the_work(tmp_path: Pa
 def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
     out = ("--out", tmp_path / "out")
     for options, message in (
-        ((), "there are no source pages; give --pages, or --crawl to fetch them"),
-        (("--crawl", tmp_path / "c"), "a crawl says who it is: give --user-agent"),
         (
             ("--pages", PAGES, "--valid", 0.6, "--test", 0.5),
             r"--valid \(0\.6\) and --test \(0\.5\) add up",
@@ -66,7 +64,6 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
         with pytest.raises(InputError, match=message):
             build(*out, *options)
     assert not (tmp_path / "out").exists()
-    assert not (tmp_path / "c").exists()
 
 
 def test_engines_of_summarize_go_with_whole_corpora(tmp_path: Path) -> None:

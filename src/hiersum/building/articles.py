@@ -22,8 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from hiersum.building.cluster_report import report_of
-from hiersum.building.clusters import Article, ClusterMaker, ClusterSettings
+from hiersum.building.clusters import Article, ClusterMaker, ClusterSettings, report_of
 from hiersum.building.title_search import (
     SearchFolder,
     TitleSearch,
@@ -156,29 +155,13 @@ def read_articles(paths: Iterable[Path], *, kind: str, bad: BadRecords) -> Itera
 
 
 def write_articles(articles: Iterable[Article], path: Path) -> None:
-    """Write articles as an Arrow file for an `ArticleStore`."""
+    """Write articles as an Arrow file for a `RowStore`."""
     import pyarrow as pa
 
     text = pa.string()
     schema = pa.schema({"id": text, "title": text, "lead": text, "paragraphs": pa.list_(text)})
     rows = ({name: getattr(article, name) for name in schema.names} for article in articles)
     write_rows(rows, schema, path)
-
-
-class ArticleStore:
-    """Articles by row, read from disk one by one."""
-
-    def __init__(self, path: Path) -> None:
-        self._rows = RowStore(path)
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __getitem__(self, row: int) -> Article:
-        return _article(self._rows[row])
-
-    def __iter__(self) -> Iterator[Article]:
-        return map(_article, self._rows)
 
 
 def _article(row: dict[str, Any]) -> Article:
@@ -222,11 +205,11 @@ def _gather(
 
 def _index(place: ArticlePlace, num_targets: int) -> None:
     """Make the articles searchable by the titles of those that get a cluster."""
-    store = ArticleStore(place.articles)
+    store = RowStore(place.articles)
     place.search.folder.mkdir(exist_ok=True)
-    titles = (article.title for article in islice(store, num_targets))
+    titles = (row["title"] for row in islice(store, num_targets))
     save_array(hash_words(titles), place.search.words)
-    texts = (" ".join((article.title, *article.paragraphs)) for article in store)
+    texts = (" ".join((row["title"], *row["paragraphs"])) for row in store)
     count_words(tracked(texts, "indexing", len(store)), 0, place.search)
     merge_counts(1, place.search, lambda part: np.arange(len(store), dtype=np.uint64))
 
@@ -245,14 +228,14 @@ class _Builder:
     """Makes clusters from rows of the store."""
 
     def __init__(self, place: ArticlePlace, settings: BuildSettings) -> None:
-        self._articles = ArticleStore(place.articles)
+        self._rows = RowStore(place.articles)
         self._search = TitleSearch(place.search)
         self._num_wanted = settings.search
         self._maker = ClusterMaker(settings)
 
     def clusters(self, rows: Iterable[int], tally: Tally) -> Iterator[Cluster]:
         for row in rows:
-            article = self._articles[row]
+            article = _article(self._rows[row])
             if cluster := self._maker.make(article, partial(self._documents_of, article), tally):
                 yield cluster
 
@@ -262,7 +245,7 @@ class _Builder:
         found = {article.title.casefold(): article}
         if self._num_wanted:
             for row in self._search.find(article.title, self._num_wanted + _MORE_HITS):
-                hit = self._articles[row]
+                hit = _article(self._rows[row])
                 found.setdefault(hit.title.casefold(), hit)
         sources = list(found.values())[: 1 + self._num_wanted]
         return [Document.from_paragraphs(source.paragraphs, source.title) for source in sources]

@@ -1,25 +1,38 @@
 """An article and its sources become a cluster: the lead, or a part of it, is the target.
 
 Paragraphs that copy the target are removed. Every article is counted in a tally, with the reason if it
-gives no cluster.
+gives no cluster. The report has these counts, and sizes beside the paper's. Sizes in words and tokens,
+and overlap, are measured on a sample, the first clusters of every part: clusters share most of their
+documents, and measuring all would take longer than building them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from hiersum.building.cluster_report import SAMPLE_PER_PART, count_cluster, measure_sample
 from hiersum.building.workplace import Tally
-from hiersum.config import DataConfig
 from hiersum.text.duplicates import remove_clones
+from hiersum.text.overlap import ngram_overlap
 from hiersum.text.sentences import split_sentences
 from hiersum.text.support import Evidence, without_asides
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
 from hiersum.types import Cluster, Document
+
+SPLITS = ("train", "valid", "test")
+SAMPLE_PER_PART = 32
+PAPER = {
+    "paragraphs per cluster": 525.0,
+    "tokens per paragraph": 70.1,
+    "tokens per target": 139.4,
+    "cited addresses found": 0.789,
+    "split": {"train": 1_579_360, "valid": 38_144, "test": 38_205},
+}
+"""WikiSum in the paper's section 4."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +93,6 @@ class ClusterMaker:
     def __init__(self, settings: ClusterSettings) -> None:
         self._rules = settings.target
         self._tokenizer = settings.open_tokenizer()
-        self._clone_recall = DataConfig().clone_recall
 
     def make(
         self, article: Article, find_sources: Callable[[], Sequence[Document]], tally: Tally
@@ -102,7 +114,6 @@ class ClusterMaker:
         cluster, num_clones = remove_clones(
             Cluster(article.title, documents, target.text, article.id),
             [document.paragraphs or () for document in documents],
-            recall=self._clone_recall,
         )
         cluster = replace(cluster, documents=tuple(d for d in cluster.documents if d.paragraphs))
         if not cluster.documents:
@@ -139,3 +150,146 @@ def choose_target(article: Article, rules: TargetRules) -> Target:
     if count_words(text) < rules.min_words:
         return Target("", "target too short", is_supported)
     return Target(text, is_supported=is_supported)
+
+
+def count_cluster(cluster: Cluster, *, num_clones: int) -> Tally:
+    """Count one cluster."""
+    return Counter(
+        {
+            "clusters": 1,
+            "documents": len(cluster.documents),
+            "paragraphs": len(_paragraphs(cluster)),
+            "target words": count_words(cluster.summary or ""),
+            "clones": num_clones,
+        }
+    )
+
+
+def measure_sample(cluster: Cluster, tokenizer: Tokenizer | None) -> Tally:
+    """Measure one cluster of the sample."""
+    bodies = ["\n".join(document.paragraphs or ()) for document in cluster.documents]
+    paragraphs = _paragraphs(cluster)
+    target = cluster.summary or ""
+    overlap = ngram_overlap(target, [bodies[0], "\n".join(bodies)], 2, stem=False)
+    tally = Counter(
+        {
+            "sampled": 1,
+            "sampled paragraphs": len(paragraphs),
+            "sampled words": sum(map(count_words, paragraphs)),
+            "sampled bigrams": int(overlap.target_total[0]),
+            "sampled bigrams in the first document": int(overlap.matches[0]),
+            "sampled bigrams in all documents": int(overlap.matches[1]),
+        }
+    )
+    if tokenizer is not None:
+        tally["sampled tokens"] = sum(map(len, tokenizer.encode_many(paragraphs)))
+        tally["sampled target tokens"] = len(tokenizer.encode(target))
+    return tally
+
+
+def report_of(tally: Tally) -> dict[str, Any]:
+    """Return the report of a build from articles."""
+    clusters, sampled = tally["clusters"], tally["sampled"]
+    articles, bigrams = tally["articles"], tally["sampled bigrams"]
+    paragraphs = tally["sampled paragraphs"]
+    report = {
+        "articles": articles,
+        "clusters": clusters,
+        "dropped": _by_kind(tally, "dropped: "),
+        "clone paragraphs": tally["clones"],
+        "supported leads": _share(tally["supported"], articles),
+        "documents per cluster": _mean(tally["documents"], clusters),
+        "paragraphs per cluster": _mean(tally["paragraphs"], clusters),
+        "words per target": _mean(tally["target words"], clusters),
+        "sampled clusters": sampled,
+        "words per paragraph": _mean(tally["sampled words"], paragraphs),
+        "target bigrams in the first document": _share(
+            tally["sampled bigrams in the first document"], bigrams
+        ),
+        "target bigrams in all documents": _share(
+            tally["sampled bigrams in all documents"], bigrams
+        ),
+    }
+    if tally["sampled tokens"]:
+        report["tokens per paragraph"] = _mean(tally["sampled tokens"], paragraphs)
+        report["tokens per target"] = _mean(tally["sampled target tokens"], sampled)
+    return report
+
+
+def wiki_report(
+    reading: Mapping[str, int], pages: Mapping[str, int], joined: Tally
+) -> dict[str, Any]:
+    """Return the report of a build from Wikipedia.
+
+    Args:
+        reading: the tally of the dump.
+        pages: the tally of the source files.
+        joined: the tally of the clusters.
+    """
+    sizes = report_of(joined)
+    cited, found = joined["cited"], joined["cited and found"]
+    articles = joined["articles"]
+    names = ["documents per cluster", "paragraphs per cluster", "words per target"]
+    names += ["sampled clusters", "words per paragraph", "target bigrams in all documents"]
+    names += [name for name in ("tokens per paragraph", "tokens per target") if name in sizes]
+    return {
+        "dump pages": reading.get("pages of the dump", 0),
+        "articles": articles,
+        "skipped": _by_kind(reading, "skipped: "),
+        "source pages": pages.get("pages", 0),
+        "dropped pages": _by_kind(pages, "dropped: "),
+        "cited addresses": cited,
+        "cited addresses found": _share(found, cited),
+        "cited pages per article": _mean(found, articles),
+        "searched pages per article": _mean(joined["searched and found"], articles),
+        "duplicate pages": joined["duplicate pages"],
+        "clone paragraphs": sizes["clone paragraphs"],
+        "clusters": sizes["clusters"],
+        "split": {split: joined[f"split: {split}"] for split in SPLITS},
+        "dropped": sizes["dropped"],
+        **{name: sizes[name] for name in names},
+    }
+
+
+def report_rows(report: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return a report as rows of a table: name, ours, the paper's."""
+    rows = []
+    for name, value in report.items():
+        if name == "plan":
+            continue
+        paper: Any = PAPER.get(_paper_name(name), "")
+        if isinstance(value, dict):
+            for key, number in value.items():
+                known = f"{paper[key]:,}" if paper else ""
+                rows.append((f"{name}: {key}", f"{number:,}", known))
+        elif name in ("supported leads", "cited addresses found") or name.startswith("target big"):
+            rows.append((name, f"{value:.1%}", f"{paper:.1%}" if paper else ""))
+        else:
+            unit = " tokens" if name.startswith("words") else ""
+            rows.append((name, f"{value:,}", f"{paper:,}{unit}" if paper else ""))
+    return rows
+
+
+def _paragraphs(cluster: Cluster) -> list[str]:
+    return [text for document in cluster.documents for text in document.paragraphs or ()]
+
+
+def _paper_name(name: str) -> str:
+    """The paper gives sizes in tokens; they stand beside ours in words."""
+    return name.replace("words per", "tokens per")
+
+
+def _by_kind(tally: Mapping[str, int], prefix: str) -> dict[str, int]:
+    return {
+        name.removeprefix(prefix): number
+        for name, number in sorted(tally.items())
+        if name.startswith(prefix) and number
+    }
+
+
+def _mean(total: int, number: int) -> float:
+    return round(total / number, 1) if number else 0.0
+
+
+def _share(part: int, whole: int) -> float:
+    return round(part / whole, 4) if whole else 0.0

@@ -2,7 +2,7 @@
 
 Dumps are bzip2 files of many streams (a hundred pages each) that can be read from any stream on; a plain
 .xml file can be read from anywhere. A chunk owns the pages whose `<page>` begins in it and reads beyond
-its end to finish the last one. The rest of a damaged stream is skipped.
+its end to finish the last one.
 
     articles/00000.arrow    the articles of one chunk: id, title, lead, urls
     articles/00000.npz      hashes of titles, keys of URLs, hashes of title words
@@ -148,13 +148,7 @@ def _page_elements(chunk: DumpChunk, problems: Counter[str]) -> Iterator[bytes]:
     """Yield `<page>...</page>` of every page that begins in the chunk."""
     buffer = b""
     is_past_end = False
-    for piece, begins_past_end in _pieces(chunk, problems):
-        if piece is None:  # bytes are missing here, so an open page cannot be finished
-            problems["page cut off by damage"] += buffer.startswith(_OPEN)
-            buffer = b""
-            if begins_past_end:
-                return
-            continue
+    for piece, begins_past_end in _pieces(chunk):
         if begins_past_end and not is_past_end:
             # From here on, only finish a page that began earlier.
             is_past_end = True
@@ -179,7 +173,8 @@ def _page_elements(chunk: DumpChunk, problems: Counter[str]) -> Iterator[bytes]:
             buffer = buffer[start:]
         elif start < 0:
             buffer = buffer[-len(_OPEN) :]
-    problems["page cut off by damage"] += buffer.startswith(_OPEN)
+    if buffer.startswith(_OPEN):
+        raise _damaged(chunk.path)
 
 
 def _split_tag(before: bytes, after: bytes) -> int:
@@ -189,10 +184,11 @@ def _split_tag(before: bytes, after: bytes) -> int:
     return -1
 
 
-def _pieces(chunk: DumpChunk, problems: Counter[str]) -> Iterator[tuple[bytes | None, bool]]:
+def _pieces(chunk: DumpChunk) -> Iterator[tuple[bytes, bool]]:
     """Yield unpacked bytes from a chunk's start on, and whether they lie beyond its end.
 
-    None stands for bytes that could not be unpacked.
+    Raises:
+        DataError: the file is damaged or cut off.
     """
     with chunk.path.open("rb") as file:
         is_packed = file.read(len(_BZIP2)) == _BZIP2
@@ -203,33 +199,26 @@ def _pieces(chunk: DumpChunk, problems: Counter[str]) -> Iterator[tuple[bytes | 
                 yield piece, left <= 0
                 left -= len(piece)
             return
-        next_place: int | None = chunk.start
-        while (place := next_place) is not None:
-            file.seek(place)
+        place, packed = chunk.start, file.read(_READ_BYTES)
+        while packed:  # a stream begins at `place`
             begins_past_end = place >= chunk.end
             unpacker = bz2.BZ2Decompressor()
-            read = 0
-            try:
-                while not unpacker.eof:
-                    packed = file.read(_READ_BYTES)
-                    if not packed:
-                        problems["dump file cut off"] += not begins_past_end
-                        yield None, begins_past_end
-                        return
-                    read += len(packed)
-                    yield unpacker.decompress(packed), begins_past_end
-                next_place = _next_stream(chunk.path, place + read - len(unpacker.unused_data))
-            except OSError:
-                problems["damaged stream in the dump"] += not begins_past_end
-                yield None, begins_past_end
-                next_place = _next_stream(chunk.path, place + 1)
+            while not unpacker.eof:
+                try:
+                    piece = unpacker.decompress(packed)
+                except OSError as error:
+                    raise _damaged(chunk.path) from error
+                yield piece, begins_past_end
+                place += len(packed)
+                packed = file.read(_READ_BYTES) if not unpacker.eof else b""
+                if not (packed or unpacker.eof):
+                    raise _damaged(chunk.path)
+            place -= len(unpacker.unused_data)
+            packed = unpacker.unused_data or file.read(_READ_BYTES)
 
 
-def _next_stream(path: Path, place: int) -> int | None:
-    """Return where the next stream begins, None at the end of the file."""
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        found = _STREAM.search(data, place)
-        return None if found is None else found.start()
+def _damaged(path: Path) -> DataError:
+    return DataError(f"{path}: damaged or cut off; compare its checksum, and download it again")
 
 
 def _parsed(data: bytes) -> WikiPage:

@@ -71,7 +71,7 @@ class _Filter:
     is_wanted: Callable[[str], bool]
 
 
-def find_sources(roots: Sequence[Path], *, first_number: int = 0) -> list[PageFiles]:
+def find_sources(roots: Sequence[Path]) -> list[PageFiles]:
     """Return the files of all sources, always in the same order.
 
     Raises:
@@ -84,7 +84,7 @@ def find_sources(roots: Sequence[Path], *, first_number: int = 0) -> list[PageFi
             size = _HTML_PER_ITEM if kind == "html" else 1
             paths = list(files)
             for start in range(0, len(paths), size):
-                number = first_number + len(found)
+                number = len(found)
                 found.append(PageFiles(number, kind, tuple(paths[start : start + size]), root))
         if len(found) == before:
             raise DataError(

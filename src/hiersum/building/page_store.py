@@ -107,7 +107,7 @@ def extract_page(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
     paragraphs = [
         paragraph
         for paragraph in dict.fromkeys(split_text(text, config.max_paragraph_words))
-        if not is_fragment(paragraph, config.min_paragraph_words)
+        if not is_fragment(paragraph)
     ]
     if not paragraphs:
         return {"dropped": "no text"}

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from hiersum.building.keys import Keys, hash_text, keys_of, title_hash
 from hiersum.building.workplace import new_folder, save_array
 from hiersum.data.files import read_lines, write_atomically
-from hiersum.data.records import parse_json
+from hiersum.data.records import is_texts, parse_json
 from hiersum.errors import DataError
 from hiersum.text.words import FUNCTION_WORDS, split_words
 
@@ -206,10 +206,10 @@ class TitleSearch:
 def keep_results(path: Path, folder: Path) -> None:
     """Turn search results of any engine into arrays that workers share.
 
-    Lines are {"title": ..., "urls": [...]}, best first; or title, tab, URL, one result per line.
+    Lines are {"title": ..., "urls": [...]}, best first.
 
     Raises:
-        DataError: a line has neither form.
+        DataError: a line has another form.
     """
     titles: list[int] = []
     keys: list[Keys] = []
@@ -242,18 +242,9 @@ class SearchResults:
 def _read_results(path: Path) -> Iterator[tuple[str, list[str]]]:
     for number, line in read_lines(path):
         where = f"{path}:{number}"
-        if not line.lstrip().startswith(b"{"):
-            title, tab, url = line.decode("utf-8", "replace").partition("\t")
-            if not tab or not url.strip():
-                raise DataError(
-                    f'{where}: expected {{"title": ..., "urls": [...]}} or a title, a tab, an address'
-                )
-            yield title, [url.strip()]
-            continue
         record: Any = parse_json(line, where)
-        title, urls = record.get("title"), record.get("urls")
-        if not isinstance(title, str) or not isinstance(urls, list):
-            raise DataError(f'{where}: expected "title" as text and "urls" as a list of addresses')
-        if not all(isinstance(url, str) for url in urls):
-            raise DataError(f'{where}: "urls" must be a list of addresses')
+        fields: dict[str, Any] = record if isinstance(record, dict) else {}
+        title, urls = fields.get("title"), fields.get("urls")
+        if not isinstance(title, str) or not is_texts(urls):
+            raise DataError(f'{where}: expected {{"title": ..., "urls": [...]}}, all of it text')
         yield title, urls

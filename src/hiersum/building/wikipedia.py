@@ -1,7 +1,8 @@
 """A Wikipedia dump and source pages become a dataset like WikiSum: in parallel, resumable at any moment.
 
     DIR/train/part-00000.parquet ...   the clusters; valid/ and test/ beside it
-    DIR/report.json  DIR/report.png    written last: the build is finished when they exist
+    DIR/missing.txt                    the cited URLs that no source page has
+    DIR/report.json                    written last: the build is finished when it exists
     DIR/.building/                     while the build is at work: plan, articles, pages, index, tallies
 
 Four stages, each cut into parts that workers do in any order: read the dump; read source pages; count
@@ -13,7 +14,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from importlib import util
@@ -22,9 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from hiersum.building.cluster_report import SPLITS, count_sizes, draw_report, wiki_report
-from hiersum.building.clusters import Article, ClusterMaker, ClusterSettings
-from hiersum.building.crawler import Crawl
+from hiersum.building.clusters import SPLITS, Article, ClusterMaker, ClusterSettings, wiki_report
 from hiersum.building.dump import (
     ArticleFolder,
     CitingArticle,
@@ -63,6 +62,7 @@ from hiersum.building.workplace import (
     write_json,
 )
 from hiersum.data.corpora import write_clusters
+from hiersum.data.files import write_atomically
 from hiersum.errors import ConfigError, DataError, InputError, MissingDependencyError
 from hiersum.parallel import Engine, LocalEngine
 from hiersum.text.languages import check_language
@@ -70,7 +70,7 @@ from hiersum.types import Cluster, Document
 
 FORMAT = 1
 PART_CLUSTERS = 512
-_READERS = ("mwparserfromhell", "fastwarc", "resiliparse", "protego", "matplotlib")
+_READERS = ("mwparserfromhell", "fastwarc", "resiliparse")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,18 +135,16 @@ def build_wikipedia(
     settings: WikiSettings,
     *,
     results: Path | None = None,
-    crawl: Crawl | None = None,
     engine: Engine | None = None,
 ) -> dict[str, Any]:
     """Build clusters from a dump and source pages, or resume an interrupted build.
 
     Args:
         dumps: pages-articles files, .xml.bz2 or .xml.
-        pages: files and folders of source pages.
+        pages: files and folders of source pages; without any, only `missing.txt` is of use.
         out: the folder; created if needed.
         settings: what clusters are like.
         results: the user's own search results; without them the pages are searched by BM25.
-        crawl: fetches cited pages that no source has.
         engine: where the work is done.
 
     Returns:
@@ -167,7 +165,6 @@ def build_wikipedia(
         "dump": [identify(path) for path in dumps],
         "pages": [identify(path) for files in find_sources(pages) for path in files.paths],
         "results": None if results is None else fingerprint(results),
-        "crawl": crawl is not None,
     }
     if (finished := place.finished_report(plan)) is not None:
         return finished
@@ -181,21 +178,15 @@ def build_wikipedia(
             build.choose_wanted()
         sources = find_sources(pages)
         build.read_sources(sources)
-        outcomes: Mapping[str, int] = {}
-        if crawl is not None:
-            archives, outcomes = crawl(build.missing_urls(len(sources)))
-            if archives:
-                sources += find_sources(archives, first_number=len(sources))
-                build.read_sources(sources[-len(archives) :])
+        build.write_missing(len(sources))
         num_repeated = build.look_up(len(sources))
         if is_searched:
             build.index(len(sources))
         joined = build.join()
         page_tally = build.tally_of_sources(len(sources))
         page_tally["dropped: in an earlier source"] += num_repeated
-        report = wiki_report(read_json(place.reading), page_tally, joined, outcomes)
+        report = wiki_report(read_json(place.reading), page_tally, joined)
         report["plan"] = plan
-        draw_report(report, place.out / "report.png")
         place.finish(report)
     return report
 
@@ -257,20 +248,24 @@ class WikiBuild:
             verb="reading pages",
         )
 
-    def missing_urls(self, num_parts: int) -> Iterator[str]:
-        """Yield the cited URLs that no source has, each page once."""
+    def write_missing(self, num_parts: int) -> None:
+        """Write the cited URLs that no source has, a line each, each page once."""
+        path = self.place.out / "missing.txt"
+        if path.exists():
+            return
         there = union(np.load(self.place.pages.keys_of(part)) for part in range(num_parts))
         cited: Keys = np.load(self.place.cited)
         missing = cited[~contains(there, cited)]
         is_new = np.ones(len(missing), bool)
         articles = CitingArticles(self.place.citing)
-        for number in range(len(articles)):
-            urls = articles[number].urls
-            for url, key in zip(urls, keys_of(urls)):
-                where = int(np.searchsorted(missing, key))
-                if where < len(missing) and missing[where] == key and is_new[where]:
-                    is_new[where] = False
-                    yield url
+        with write_atomically(path) as file:
+            for number in range(len(articles)):
+                urls = articles[number].urls
+                for url, key in zip(urls, keys_of(urls)):
+                    where = int(np.searchsorted(missing, key))
+                    if where < len(missing) and missing[where] == key and is_new[where]:
+                        is_new[where] = False
+                        file.write(f"{url}\n".encode())
 
     def look_up(self, num_parts: int) -> int:
         """Make pages findable by URL; return how many were in an earlier source already."""
@@ -351,7 +346,6 @@ class _Joiner:
             article = Article(citing.id, citing.title, citing.lead)
             find_sources = partial(self._documents_of, citing, tally)
             if cluster := self._maker.make(article, find_sources, tally):
-                tally.update(count_sizes(cluster))
                 yield cluster
 
     def _documents_of(self, article: CitingArticle, tally: Tally) -> list[Document]:

@@ -74,8 +74,7 @@ def build_articles(
     """
     _check_word_range(min_words, max_words)
     from hiersum.building.articles import BuildSettings, build_clusters
-    from hiersum.building.cluster_report import report_rows
-    from hiersum.building.clusters import TargetRules
+    from hiersum.building.clusters import TargetRules, report_rows
 
     rules = TargetRules(supported=supported, min_words=min_words, max_words=max_words)
     with open_engine(engine, workers=workers, address=ray_address) as opened:
@@ -103,7 +102,7 @@ def build_wikipedia_clusters(
         typer.Option(
             "--pages",
             help="Source pages: WARC or WET, JSON Lines of url and text, saved HTML, or folders of "
-            "these; repeatable.",
+            "these; repeatable. Without any, only DIR/missing.txt is of use: the addresses to fetch.",
         ),
     ] = None,
     search: Annotated[
@@ -112,7 +111,7 @@ def build_wikipedia_clusters(
     results: Annotated[
         Path | None,
         typer.Option(
-            help="Your own search results, JSON Lines or TSV of titles and urls.  [default: BM25]"
+            help="Your own search results, JSON Lines of title and urls.  [default: BM25]"
         ),
     ] = None,
     language: Annotated[str, typer.Option(help="Keep only pages in this language, or any.")] = "en",
@@ -132,21 +131,6 @@ def build_wikipedia_clusters(
         int, typer.Option(min=400, help="Memory limit of the process that parses pages.")
     ] = 1_500,
     page_bytes: Annotated[int, typer.Option(min=1_000, help="Drop larger pages.")] = 5_000_000,
-    crawl: Annotated[
-        Path | None,
-        typer.Option(help="Download cited pages that --pages lacks into this folder."),
-    ] = None,
-    user_agent: Annotated[
-        str,
-        typer.Option(help="Your name and a contact address for --crawl: 'name (+https://...)'."),
-    ] = "",
-    crawl_delay: Annotated[
-        float, typer.Option(min=0, help="Seconds between requests to the same host.")
-    ] = 1.0,
-    crawl_threads: Annotated[int, typer.Option(min=1, help="Hosts to crawl in parallel.")] = 16,
-    crawl_private: Annotated[
-        bool, typer.Option("--crawl-private", help="Also crawl private and loopback addresses.")
-    ] = False,
     workers: WorkersOption = None,
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
@@ -156,14 +140,11 @@ def build_wikipedia_clusters(
 
     Run the same command again to resume.
     """
-    if not pages and crawl is None:
-        raise InputError("there are no source pages; give --pages, or --crawl to fetch them")
     _check_word_range(min_words, max_words)
     if valid + test > 1:
         raise InputError(f"--valid ({valid}) and --test ({test}) add up to more than 1")
-    from hiersum.building.cluster_report import report_rows as wiki_rows
     from hiersum.building.clusters import TargetRules
-    from hiersum.building.crawler import CrawlSettings, crawl_into
+    from hiersum.building.clusters import report_rows as wiki_rows
     from hiersum.building.guard import Limits
     from hiersum.building.wikipedia import WikiSettings, build_wikipedia
 
@@ -176,18 +157,8 @@ def build_wikipedia_clusters(
         tokenizer=tokenizer,
         limits=Limits(seconds=page_seconds, megabytes=page_megabytes, page_bytes=page_bytes),
     )
-    crawling = CrawlSettings(
-        agent=user_agent,
-        delay=crawl_delay,
-        threads=crawl_threads,
-        max_bytes=page_bytes,
-        allow_private=crawl_private,
-    )
-    crawler = None if crawl is None else crawl_into(crawl, crawling)
     with open_engine(engine, workers=workers, address=ray_address) as opened:
-        report = build_wikipedia(
-            dump, pages or [], out, settings, results=results, crawl=crawler, engine=opened
-        )
+        report = build_wikipedia(dump, pages or [], out, settings, results=results, engine=opened)
     _print_report(report, wiki_rows(report), as_json=as_json)
 
 

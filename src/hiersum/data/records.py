@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -215,7 +215,7 @@ def record_id(record: Mapping[str, Any]) -> str:
     return "" if record.get("id") is None else clean_text(str(record["id"]))
 
 
-def is_texts(value: Any) -> bool:
+def is_texts(value: Any) -> TypeGuard[list[str]]:
     """Is this a list of texts?"""
     return _is_list(value) and all(isinstance(text, str) for text in value)
 

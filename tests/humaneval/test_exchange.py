@@ -12,7 +12,7 @@ from judging import small_study
 from hiersum.data.records import BadRecords
 from hiersum.errors import DataError
 from hiersum.humaneval.answers import AnswerStore
-from hiersum.humaneval.exchange import import_answers, judge_page, read_pages
+from hiersum.humaneval.exchange import import_answers, judge_page
 from hiersum.humaneval.making import MadeStudy, StudyPlan, make_study
 
 
@@ -65,9 +65,7 @@ def test_answers_come_back_once(
     study, store = made
     path = write("answers.json", answers_file(study))
     number = len(study.study.tasks_of("judge-1"))
-    outcomes = [
-        import_answers(study.study, store, path, read_pages, BadRecords()) for _ in range(2)
-    ]
+    outcomes = [import_answers(study.study, store, path, BadRecords()) for _ in range(2)]
     assert [(o.num_saved, o.num_known) for o in outcomes] == [(number, 0), (0, number)]
     assert {s.seconds for s in store.current("judge-1")} == {7.5}
 
@@ -93,5 +91,5 @@ def test_what_is_not_this_judges_is_refused_and_nothing_kept(
     study, store = made
     path = write("answers.json", answers_file(study, **changes))
     with pytest.raises(DataError, match=sentence):
-        import_answers(study.study, store, path, read_pages, BadRecords())
+        import_answers(study.study, store, path, BadRecords())
     assert store.current() == []

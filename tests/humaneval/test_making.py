@@ -1,4 +1,4 @@
-"""Studies are drawn fairly and hide their systems; drafts ask what a gold summary says."""
+"""Studies are drawn fairly and hide their systems."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from judging import SYSTEMS, small_study, study_files
 
 from hiersum.errors import DataError, InputError
+from hiersum.humaneval.design import balance_counts
 from hiersum.humaneval.making import (
-    BLANK,
     StudyPlan,
-    balance_record,
-    draft_file,
-    draft_questions,
     make_study,
     read_questions,
 )
-from hiersum.humaneval.study import GOLD, OTHER, judge_view
-from hiersum.text.words import split_words
+from hiersum.humaneval.study import GOLD, OTHER, Question, judge_view
 
 PLAN = StudyPlan(items=6, responses=2)
 
@@ -32,8 +29,8 @@ def test_the_papers_study_has_its_numbers(tmp_path: Path) -> None:
     assert len(study.judges) == 20  # 5 responses to each of 4 systems, nobody an item twice
     kinds = [task.kind for task in study.tasks]
     assert (kinds.count("qa"), kinds.count("rating")) == (20 * 4 * 5, 20 * 5)
-    record = balance_record(made)
-    assert {pair["shown"] for pair in record["rating"]["pairs"]} == {50}
+    _, pairs = balance_counts(made.ratings, 4)
+    assert (pairs[~np.eye(4, dtype=bool)] == 50).all()
     assert set(study.inputs) == {"gold", *SYSTEMS, "questions"}
 
 
@@ -115,25 +112,6 @@ def test_only_items_that_every_file_has_are_drawn(tmp_path: Path) -> None:
         make_study(gold, systems, StudyPlan(items=5, responses=1), questions=questions)
 
 
-def test_drafts_are_refused_until_someone_has_read_them(tmp_path: Path) -> None:
-    gold, systems, _ = study_files(tmp_path, items=3)
-    drafts = tmp_path / "drafts.jsonl"
-    draft_file(gold, drafts, items=None, per_item=2, seed=1)
-    plan = StudyPlan(items=3, responses=1)
-    with pytest.raises(InputError, match="6 of 6 questions are drafts that nobody has checked"):
-        make_study(gold, systems, plan, questions=drafts)
-    study = make_study(
-        gold, systems, StudyPlan(items=3, responses=1, allow_drafts=True), questions=drafts
-    ).study
-    assert all(len(item.questions) == 2 for item in study.items)
-    drafts.write_text(drafts.read_text().replace('"draft"', '"final"'))
-    assert make_study(gold, systems, plan, questions=drafts).study.items
-    with pytest.raises(InputError, match="is there already, perhaps edited"):
-        draft_file(gold, drafts, items=None, per_item=2, seed=1)
-    with pytest.raises(DataError, match="only 3 of its clusters have a gold summary"):
-        draft_file(gold, tmp_path / "more.jsonl", items=4, per_item=2, seed=1)
-
-
 def test_what_cannot_be_judged_is_refused(tmp_path: Path) -> None:
     gold, systems, questions = study_files(tmp_path, items=4)
     plan = StudyPlan(items=4, responses=1)
@@ -157,55 +135,6 @@ def test_what_cannot_be_judged_is_refused(tmp_path: Path) -> None:
         make_study(gold, study_files(tmp_path / "b", items=4)[1], plan, questions=questions)
 
 
-BRIDGE = (
-    "The Harbour Bridge is a suspension bridge located in Port Ellery. It was opened on 3 May 1931 by "
-    "Queen Ida. Its main span of 486 metres cost 12 million crowns."
-)
-
-
-def test_drafts_are_definitions_names_numbers_and_dates() -> None:
-    drafts = list(draft_questions("Harbour Bridge", BRIDGE, number=9))
-    assert drafts[0] == ("What is the Harbour Bridge?", "a suspension bridge", "definition")
-    answers = {answer: kind for _, answer, kind in drafts}
-    assert answers["3 May 1931"] == "date"
-    assert answers["Port Ellery"] == "name"
-    assert answers["486"] == "number"
-    assert "Harbour Bridge" not in answers  # the title says it
-
-
-def test_people_are_asked_for_as_people() -> None:
-    gold = "Ada Stone was an engineer who built bridges. She was born in 1901."
-    first = next(iter(draft_questions("Ada Stone", gold, number=1)))
-    assert first == ("Who was Ada Stone?", "an engineer", "definition")
-    assert not any(
-        kind == "definition" for *_, kind in draft_questions("", "It is a bridge.", number=3)
-    )
-
-
-def test_a_blank_stands_for_its_answer_and_the_rest_does_not_tell_it() -> None:
-    for question, answer, kind in draft_questions("", BRIDGE, number=9):
-        if kind == "definition":
-            continue
-        sentence = question.removeprefix("Fill in the blank: ")
-        assert sentence.count(BLANK) == 1
-        assert sentence.replace(BLANK, answer) in BRIDGE
-        rest = split_words(sentence.replace(BLANK, ""))
-        assert not all(word in rest for word in split_words(answer))
-
-
-def test_drafts_go_round_the_sentences_and_are_no_more_than_asked_for() -> None:
-    drafts = list(draft_questions("", BRIDGE, number=4))
-    assert len(drafts) == 4
-    asked = [question.split(BLANK)[0][-12:] for question, _, _ in drafts[1:]]
-    assert len(set(asked)) == 3
-    assert list(draft_questions("", "nothing to ask about here.", number=4)) == []
-
-
-def test_a_possessive_leaves_its_ending() -> None:
-    ((question, answer, _),) = draft_questions("", "They nest in Hallam's clock tower.", number=3)
-    assert (answer, BLANK + "'s clock tower" in question) == ("Hallam", True)
-
-
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
@@ -214,7 +143,6 @@ def test_a_possessive_leaves_its_ending() -> None:
         ('{"id": "a", "question": "Who?", "answers": "I"}', '"answers" must be a list of texts'),
         ('{"id": "a", "question": "Who?", "answers": []}', '"answers" must be a list of texts'),
         ('{"id": "a", "question": "Who?", "answers": [" "]}', '"answers" must be a list of texts'),
-        ('{"id": "a", "question": "Who?", "answers": ["I"], "status": "ok"}', "got 'ok'"),
         ("[1]", 'expected an object with "id"'),
         ("", "there are no questions in it"),
     ],
@@ -226,11 +154,13 @@ def test_a_bad_line_is_named(write: Callable[..., Path], line: str, sentence: st
     assert str(caught.value).startswith(f"{path}")
 
 
-def test_what_a_person_wrote_is_final_unless_it_says_draft(write: Callable[..., Path]) -> None:
+def test_questions_are_numbered_by_item(write: Callable[..., Path]) -> None:
     lines = [
         '{"id": 7, "question": "Who?", "answers": ["I", "me"]}',
-        '{"id": "b", "question": "When?", "answers": ["now"], "status": "draft"}',
+        '{"id": "b", "question": "When?", "answers": ["now"]}',
+        '{"id": "7", "question": "Why?", "answers": ["so"]}',
     ]
-    first, second = read_questions(write("q.jsonl", "\n".join(lines)))
-    assert (first.item, first.answers, first.is_final) == ("7", ("I", "me"), True)
-    assert not second.is_final
+    assert read_questions(write("q.jsonl", "\n".join(lines))) == {
+        "7": [Question("q1", "Who?", ("I", "me")), Question("q2", "Why?", ("so",))],
+        "b": [Question("q1", "When?", ("now",))],
+    }

@@ -17,9 +17,8 @@ from playwright.sync_api import Page, expect
 
 from hiersum.data.records import BadRecords
 from hiersum.humaneval.answers import AnswerStore, Submission
-from hiersum.humaneval.exchange import import_answers
+from hiersum.humaneval.exchange import export_pages, import_answers
 from hiersum.humaneval.making import StudyPlan
-from hiersum.humaneval.platforms import export_study, platform
 from hiersum.humaneval.study import Study
 
 Open = Callable[..., WatchedPage]
@@ -209,7 +208,7 @@ def test_answers_are_marked_by_a_person(served: Served, open_page: Open) -> None
 def test_a_file_without_network_gives_the_same_answers(tmp_path: Path, open_page: Open) -> None:
     made, store = small_study(tmp_path / "s", StudyPlan(items=2, responses=1), systems=("a", "b"))
     judge = judge_with_ratings(made.study)
-    export_study(made.study, "html", tmp_path / "files")
+    export_pages(made.study, tmp_path / "files")
     watched = open_page((tmp_path / "files" / f"{judge}.html").as_uri(), offline=True)
     page = watched.page
     page.get_by_role("button", name="Begin").click()
@@ -230,7 +229,7 @@ def test_a_file_without_network_gives_the_same_answers(tmp_path: Path, open_page
     path = tmp_path / download.value.suggested_filename
     download.value.save_as(path)
     assert path.name == f"answers-{judge}.json"
-    outcome = import_answers(made.study, store, path, platform("html").read, BadRecords())
+    outcome = import_answers(made.study, store, path, BadRecords())
     assert outcome.num_saved == len(readings) + len(ratings)
     kept = {s.task: s.answers for s in store.current(judge)}
     assert kept[readings[0].id] == {"q1": "</script><b>1900", "q2": "Ada"}

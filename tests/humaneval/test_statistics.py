@@ -113,7 +113,6 @@ def test_what_cannot_be_tested_is_not() -> None:
 NONE = math.nan
 # Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011): examples A, B and C.
 BINARY = ["0100000010", "1110010000"]
-NOMINAL = ["aabbdcccedda", "babbbccceddd"]
 MISSING = [
     [1, 2, 3, 3, 2, 1, 4, 1, 2, NONE, NONE, NONE],
     [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NONE, 3],
@@ -131,9 +130,7 @@ def units(rows: list) -> list[list[float]]:
 @pytest.mark.parametrize(
     ("rows", "metric", "published"),
     [
-        (BINARY, "nominal", 0.095),
-        (NOMINAL, "nominal", 0.692),
-        (MISSING, "nominal", 0.743),
+        (BINARY, "interval", 0.095),
         (MISSING, "ordinal", 0.815),
         (MISSING, "interval", 0.849),
     ],
@@ -145,12 +142,12 @@ def test_alpha_is_the_published_one(rows: list, metric: str, published: float) -
 
 def test_alpha_by_hand() -> None:
     """Two units, 1 1 and 1 0: observed 2 / 4, expected 2 * 3 * 1 / (4 * 3), so 1 - 0.5 / 0.5 = 0."""
-    assert krippendorff_alpha([[1, 1], [1, 0]], "nominal") == pytest.approx(0.0)
-    assert krippendorff_alpha([[1, 1], [0, 0]], "nominal") == 1.0
+    assert krippendorff_alpha([[1, 1], [1, 0]], "interval") == pytest.approx(0.0)
+    assert krippendorff_alpha([[1, 1], [0, 0]], "interval") == 1.0
     assert krippendorff_alpha([[1, 0], [0, 1]], "interval") == pytest.approx(-0.5)
 
 
 def test_alpha_is_not_made_up_where_it_is_not_defined() -> None:
-    assert krippendorff_alpha([], "nominal") is None
-    assert krippendorff_alpha([[1], [0]], "nominal") is None
+    assert krippendorff_alpha([], "interval") is None
+    assert krippendorff_alpha([[1], [0]], "interval") is None
     assert krippendorff_alpha([[1, 1], [1, 1]], "ordinal") is None

@@ -30,35 +30,12 @@ humaneval = typer.Typer(rich_markup_mode=None)
 
 StudyArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The study's folder.")]
 GoldOption = Annotated[Path, typer.Option("--gold", help="Clusters with gold summaries.")]
-FormatOption = Annotated[
-    str, typer.Option("--format", help="html (works offline), mturk, potato or label-studio.")
-]
 SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random choices.")]
 
 
 @humaneval.callback()
 def _humaneval() -> None:
     """Let people judge summaries by question answering and best-worst scaling."""
-
-
-@command(humaneval, "questions")
-def draft(
-    gold: GoldOption,
-    out: Annotated[Path, typer.Option("--out", help="The file for the draft questions (.jsonl).")],
-    items: Annotated[
-        int | None, typer.Option(min=1, help="Number of clusters to draw.  [default: all]")
-    ] = None,
-    per_item: Annotated[int, typer.Option(min=1, help="Most questions per cluster.")] = 4,
-    seed: SeedOption = 1,
-    corpus: CorpusOption = "auto",
-) -> None:
-    """Draft questions on gold summaries, for a person to edit."""
-    check_exists(gold)
-    from hiersum.humaneval.making import draft_file
-
-    drafts, clusters = draft_file(gold, out, items=items, per_item=per_item, seed=seed, kind=corpus)
-    typer.echo(f"{drafts} drafts on {clusters} clusters")
-    note(f'read {out}, correct or delete unfair questions, and change "status": "draft" to "final"')
 
 
 @command(humaneval, "make")
@@ -70,7 +47,10 @@ def make(
     out: Annotated[Path, typer.Option("--out", help="The folder for the study.")],
     questions: Annotated[
         Path | None,
-        typer.Option(callback=check_exists, help="Edited questions; asked about every summary."),
+        typer.Option(
+            callback=check_exists,
+            help="Questions that gold summaries answer; asked about every summary.",
+        ),
     ] = None,
     rating: Annotated[
         bool, typer.Option("--rating/--no-rating", help="Ask for the best and the worst summary.")
@@ -89,18 +69,14 @@ def make(
     checks: Annotated[
         int, typer.Option(min=0, help="Attention checks per judge and kind of task.")
     ] = 0,
-    allow_drafts: Annotated[
-        bool, typer.Option("--allow-drafts", help="Accept questions that are still drafts.")
-    ] = False,
     seed: SeedOption = 1,
     corpus: CorpusOption = "auto",
-    as_json: JsonOption = False,
 ) -> None:
     """Make a study: draw clusters, anonymise systems, and balance the assignments."""
     systems = _systems(system)
     check_exists([*systems.values(), gold])
     from hiersum.humaneval.design import balance_tables
-    from hiersum.humaneval.making import StudyPlan, balance_record, make_study
+    from hiersum.humaneval.making import StudyPlan, make_study
     from hiersum.humaneval.study import write_study
 
     plan = StudyPlan(
@@ -111,13 +87,9 @@ def make(
         checks=checks,
         rating=rating,
         seed=seed,
-        allow_drafts=allow_drafts,
     )
     made = make_study(gold, systems, plan, questions=questions, kind=corpus)
     write_study(made.study, made.links, out)
-    if as_json:
-        typer.echo(json.dumps(balance_record(made), ensure_ascii=False))
-        return
     for kind, showings in (("question answering", made.readings), ("rating", made.ratings)):
         if showings:
             typer.echo(f"{kind}: {len(showings)} tasks for {len(made.study.judges)} judges")
@@ -158,14 +130,13 @@ def serve(
 @command(humaneval, "export")
 def export(
     folder: StudyArgument,
-    format_name: FormatOption,
     out: Annotated[Path, typer.Option("--out", help="The folder for the files.")],
 ) -> None:
-    """Export the tasks for offline judges or another tool."""
-    from hiersum.humaneval.platforms import export_study
+    """Export a page per judge, for judges without access to the server."""
+    from hiersum.humaneval.exchange import export_pages
     from hiersum.humaneval.study import read_study
 
-    for path in export_study(read_study(folder), format_name, out):
+    for path in export_pages(read_study(folder), out):
         typer.echo(path)
 
 
@@ -174,26 +145,21 @@ def import_(
     folder: StudyArgument,
     files: Annotated[
         list[Path],
-        typer.Argument(help="Files of answers, or folders of them."),
+        typer.Argument(help="Files of answers that exported pages saved."),
     ],
-    format_name: FormatOption,
     skip_bad: SkipBadOption = False,
 ) -> None:
-    """Import answers from exported tasks; importing a file twice changes nothing."""
+    """Import answers from exported pages; importing a file twice changes nothing."""
     from hiersum.data.records import BadRecords
     from hiersum.humaneval.answers import open_study
     from hiersum.humaneval.exchange import import_answers
-    from hiersum.humaneval.platforms import platform
 
-    reader = platform(format_name).read
     study, _, store = open_study(folder)
     for path in files:
         bad = BadRecords(skip=skip_bad)
-        outcome = import_answers(study, store, path, reader, bad)
+        outcome = import_answers(study, store, path, bad)
         known = f", known before: {outcome.num_known}" if outcome.num_known else ""
-        typer.echo(
-            f"{path}: judges: {outcome.num_judges}, tasks answered: {outcome.num_saved}{known}"
-        )
+        typer.echo(f"{path}: tasks answered: {outcome.num_saved}{known}")
         for message in bad.messages:
             note(f"skipped: {message}")
         if bad.count > len(bad.messages):
@@ -211,9 +177,6 @@ def score(
     ] = None,
     as_json: JsonOption = False,
     as_markdown: MarkdownOption = False,
-    plot: Annotated[
-        Path | None, typer.Option(help="Also draw the scores into this file (.svg .png .pdf).")
-    ] = None,
     config_path: ConfigOption = None,
     settings: SetOption = None,
 ) -> None:
@@ -231,10 +194,6 @@ def score(
         accept_proposals=accept_proposals,
         max_failed_checks=max_failed_checks,
     )
-    if plot is not None:
-        from hiersum.humaneval.score_report import plot_scores
-
-        plot_scores(report, plot)
     if as_json:
         typer.echo(json.dumps(report.to_record(), ensure_ascii=False))
         return

@@ -2,8 +2,9 @@
 
 Each response to an item shows some of the systems in some order. The search picks a set of systems for
 one response after the other so that the squared counts grow least, then improves single choices while
-that helps. Counts of pairs weigh most, then those of systems, then those per item and per judge. Orders
-are chosen in the same way, by how often a system is at each position and before each other system.
+that helps. Counts of pairs weigh most, then those of systems, then those per item; the sets of an item go
+to the judges who saw their systems least. Orders are chosen in the same way, by how often a system is at
+each position and before each other system.
 """
 
 from __future__ import annotations
@@ -26,9 +27,8 @@ Ints = NDArray[np.int64]
 MAX_SHOWN = 5
 _MAX_CHOICES = 5_000
 _MAX_ROUNDS = 100
-_MAX_KICKS, _MAX_KICKED, _KICKED_SHARE = 60, 20_000, 0.2
-# Pairs, systems, items, judges: each weight outweighs everything that the next can add.
-_WEIGHTS = (10**9, 10**6, 10**3, 1)
+# Pairs, systems, items: each weight outweighs everything that the next can add.
+_WEIGHTS = (10**6, 10**3, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def rating_design(
     generator = np.random.default_rng(seed)
     slots = _slots(items, responses, judges, generator)
     choices = list(combinations(range(systems), shown))
-    counts = _set_counts(choices, slots, systems, items, judges)
+    counts = _set_counts(choices, slots, systems, items)
     sets = _balanced(counts, len(slots), generator)
     orders = list(permutations(range(shown)))
     chosen = _even_for_judges([choices[number] for number in sets], slots, systems, judges)
@@ -185,7 +185,6 @@ def _set_counts(
     slots: Sequence[tuple[int, int]],
     systems: int,
     items: int,
-    judges: int,
 ) -> list[_Counted]:
     pair_ids = {pair: number for number, pair in enumerate(combinations(range(systems), 2))}
     alone = np.zeros((len(choices), systems), np.int64)
@@ -195,12 +194,10 @@ def _set_counts(
         pairs[row, [pair_ids[pair] for pair in combinations(choice, 2)]] = 1
     everywhere, number = [0] * len(slots), len(slots)
     by_item = [item * systems for item, _ in slots]
-    by_judge = [judge * systems for _, judge in slots]
     return [
         _Counted(_WEIGHTS[0], len(pair_ids), [pairs] * number, everywhere),
         _Counted(_WEIGHTS[1], systems, [alone] * number, everywhere),
         _Counted(_WEIGHTS[2], items * systems, [alone] * number, by_item),
-        _Counted(_WEIGHTS[3], judges * systems, [alone] * number, by_judge),
     ]
 
 
@@ -219,8 +216,8 @@ def _order_counts(
             before[group][row, [a * systems + b for a, b in combinations(ordered, 2)]] = 1
     starts = [0] * len(chosen)
     return [
-        _Counted(_WEIGHTS[2], systems * shown, [at_place[group] for group in chosen], starts),
-        _Counted(_WEIGHTS[3], systems * systems, [before[group] for group in chosen], starts),
+        _Counted(_WEIGHTS[1], systems * shown, [at_place[group] for group in chosen], starts),
+        _Counted(_WEIGHTS[2], systems * systems, [before[group] for group in chosen], starts),
     ]
 
 
@@ -229,25 +226,10 @@ def _balanced(
 ) -> list[int]:
     """Choose for each response so that the weighted sum of squared counts is small.
 
-    Improving one choice at a time can get stuck. Then a random fifth of the choices is made again, and
-    the outcome is kept if it is no worse.
+    Choices are made one by one, then improved one by one until none gets better.
     """
-    best = _improved(counted, [-1] * number, generator)
-    for _ in range(min(_MAX_KICKS, _MAX_KICKED // number)):
-        if _is_even(counted[0], best):
-            break
-        kicked = np.where(generator.random(number) < _KICKED_SHARE, -1, best).tolist()
-        other = _improved(counted, kicked, generator)
-        if _cost(counted, other) <= _cost(counted, best):
-            best = other
-    return best
-
-
-def _improved(
-    counted: Sequence[_Counted], chosen: list[int], generator: np.random.Generator
-) -> list[int]:
-    """Make the open choices (-1), then improve single choices until none gets better."""
-    counts = [_count(kind, chosen) for kind in counted]
+    chosen = [-1] * number
+    counts = [np.zeros(kind.size, np.int64) for kind in counted]
     for _ in range(_MAX_ROUNDS):
         has_changed = False
         for slot, old in enumerate(chosen):  # item by item, so that each sees all systems
@@ -271,19 +253,3 @@ def _improved(
         if not has_changed:
             break
     return chosen
-
-
-def _count(kind: _Counted, chosen: Sequence[int]) -> Ints:
-    count = np.zeros(kind.size, np.int64)
-    for choice, adds, start in zip(chosen, kind.adds, kind.starts):
-        if choice >= 0:
-            count[start : start + adds.shape[1]] += adds[choice]
-    return count
-
-
-def _cost(counted: Sequence[_Counted], chosen: Sequence[int]) -> int:
-    return sum(kind.weight * int((_count(kind, chosen) ** 2).sum()) for kind in counted)
-
-
-def _is_even(kind: _Counted, chosen: Sequence[int]) -> bool:
-    return int(np.ptp(_count(kind, chosen))) <= 1

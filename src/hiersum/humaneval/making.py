@@ -1,62 +1,29 @@
-"""Make a study: questions about gold summaries, items drawn, systems hidden, tasks dealt out.
+"""Make a study: items drawn, systems hidden, tasks dealt out.
 
 A line of a question file is {"id": which item, "question", "answers": [the answer, other ways to write
-it], "status"}. Drafts are cloze sentences over names, numbers and dates of the gold summary, and "What
-is X?" where it defines its topic. They have "status": "draft", and no study uses them until someone has
-read them and written "final": a blank can be unfair, trivial or answered by the title.
+it]}.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import re
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from hiersum.data.corpora import corpus_files, read_corpus, read_records
-from hiersum.data.files import open_binary, write_atomically
+from hiersum.data.files import open_binary
 from hiersum.data.records import BadRecords, is_texts, record_id
 from hiersum.errors import DataError, InputError
 from hiersum.evaluation.summary_files import read_texts
-from hiersum.humaneval.design import Showing, balance_counts, qa_design, rating_design
+from hiersum.humaneval.design import Showing, qa_design, rating_design
 from hiersum.humaneval.study import GOLD, OTHER, Item, Kind, Links, Question, Study, Task
 from hiersum.text.encodings import clean_text
-from hiersum.text.facts import Fact, find_facts
-from hiersum.text.sentences import split_sentences
-from hiersum.text.words import split_words
 
-BLANK = "_____"
-_STATUSES = ("draft", "final")
-_DEFINITION = re.compile(
-    r"^(?P<topic>.{2,80}?)(?:\s\([^)]*\))?,?\s(?P<verb>is|was|are|were)\s"
-    r"(?P<what>(?:an?|the|one of)\s[^,;:.]{3,120})"
-)
-# What follows the kind of thing: "a bakery that was sold", "a district located in".
-_ADDITION = re.compile(
-    r"\s(?:that|which|who|whose|where|when|located|situated|based|born|known|held|built|founded)\b.*$"
-)
-_ARTICLE = re.compile(r"^(?:The|An?)\b")
-_PERSON = re.compile(r"\b(?:he|she|his|her|born)\b", re.I)
-_POSSESSIVE = re.compile(r"['\u2019]s?$")
-_PRONOUNS = frozenset("it he she they this that these those there we i you".split())
 _MAX_SYSTEMS = 26
-
-
-@dataclass(frozen=True, slots=True)
-class AskedQuestion:
-    """A line of a question file."""
-
-    item: str
-    text: str
-    answers: tuple[str, ...]
-    is_final: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +40,6 @@ class StudyPlan:
     """Attention checks per judge and kind of task."""
     rating: bool = True
     seed: int = 1
-    allow_drafts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +75,7 @@ def make_study(
         DataError: a file is unusable, or the files have too few items in common.
     """
     _check_systems(systems)
-    asked = None if questions is None else _final_questions(questions, plan.allow_drafts)
+    asked = None if questions is None else read_questions(questions)
     if asked is None and not plan.rating:
         raise InputError("without --questions and with --no-rating there is nothing to judge")
     items = _draw(_read_items(gold, systems, asked, kind), plan, gold)
@@ -139,49 +105,6 @@ def make_study(
     return MadeStudy(study, links, ratings, readings)
 
 
-def draft_file(
-    gold: Path, out: Path, *, items: int | None, per_item: int, seed: int, kind: str = "auto"
-) -> tuple[int, int]:
-    """Write drafts of questions to a file; return how many, and for how many clusters.
-
-    Raises:
-        InputError: the file exists, perhaps with someone's edits.
-        DataError: there are too few gold summaries.
-    """
-    if out.exists():
-        raise InputError(f"{out}: is there already, perhaps edited; give another --out")
-    found = [(c.id, c.title, c.summary) for c in read_corpus(gold, kind) if c.summary]
-    if not found or len(found) < (items or 0):
-        raise DataError(f"{gold}: only {len(found)} of its clusters have a gold summary")
-    order = np.random.default_rng(seed).permutation(len(found))[: items or len(found)]
-    drawn = [found[number] for number in sorted(order.tolist())]
-    lines = [
-        {"id": item, "question": question, "answers": [answer], "kind": fact, "status": "draft"}
-        for item, title, summary in drawn
-        for question, answer, fact in draft_questions(title, summary, number=per_item)
-    ]
-    with write_atomically(out) as file:
-        file.writelines(json.dumps(line, ensure_ascii=False).encode() + b"\n" for line in lines)
-    return len(lines), len(drawn)
-
-
-def balance_record(made: MadeStudy) -> dict[str, Any]:
-    """Return how often each system is shown, where, and with which other, as JSON."""
-    systems = made.study.systems
-    record: dict[str, Any] = {"study": made.study.id, "judges": len(made.study.judges)}
-    for name, showings in (("qa", made.readings), ("rating", made.ratings)):
-        places, pairs = balance_counts(showings, len(systems))
-        record[name] = {
-            "tasks": len(showings),
-            "places": dict(zip(systems, places.tolist())),
-            "pairs": [
-                {"first": systems[a], "second": systems[b], "shown": int(pairs[a, b])}
-                for a, b in combinations(range(len(systems)), 2)
-            ],
-        }
-    return record
-
-
 def _check_systems(systems: Mapping[str, Path]) -> None:
     if not 2 <= len(systems) <= _MAX_SYSTEMS:
         raise InputError(
@@ -192,24 +115,10 @@ def _check_systems(systems: Mapping[str, Path]) -> None:
             raise InputError(f"{name!r} cannot name a system; write --system NAME=FILE")
 
 
-def _final_questions(path: Path, allow_drafts: bool) -> dict[str, list[AskedQuestion]]:
-    found: dict[str, list[AskedQuestion]] = {}
-    asked = read_questions(path)
-    drafts = sum(not question.is_final for question in asked)
-    if drafts and not allow_drafts:
-        raise InputError(
-            f"{path}: {drafts} of {len(asked)} questions are drafts that nobody has checked; read "
-            'them, write "status": "final", or use them as they are with --allow-drafts'
-        )
-    for question in asked:
-        found.setdefault(question.item, []).append(question)
-    return found
-
-
 def _read_items(
     gold: Path,
     systems: Mapping[str, Path],
-    asked: dict[str, list[AskedQuestion]] | None,
+    asked: dict[str, list[Question]] | None,
     kind: str,
 ) -> list[Item]:
     texts = {name: _texts_by_id(path) for name, path in systems.items()}
@@ -224,11 +133,8 @@ def _read_items(
             raise DataError(
                 f"{systems[empty[0]]}: the summary of {cluster.id!r} is empty; nobody can judge it"
             )
-        questions = [
-            Question(f"q{number}", question.text, question.answers)
-            for number, question in enumerate((asked or {}).get(cluster.id, []), start=1)
-        ]
-        items.append(Item(cluster.id, cluster.title, cluster.summary, summaries, tuple(questions)))
+        questions = tuple((asked or {}).get(cluster.id, ()))
+        items.append(Item(cluster.id, cluster.title, cluster.summary, summaries, questions))
     return items
 
 
@@ -319,81 +225,24 @@ def _checksums(paths: Mapping[str, Path]) -> dict[str, str]:
     return checksums
 
 
-def read_questions(path: Path) -> list[AskedQuestion]:
-    """Read a question file.
+def read_questions(path: Path) -> dict[str, list[Question]]:
+    """Read a question file; return the questions by item.
 
     Raises:
         DataError: the file or a line is unusable; the message says where and why.
     """
-    questions = [_question(record, where) for where, record in read_records(path, BadRecords())]
-    if not questions:
+    found: dict[str, list[Question]] = {}
+    for where, record in read_records(path, BadRecords()):
+        if not isinstance(record, Mapping) or not record_id(record):
+            raise DataError(f'{where}: expected an object with "id", "question" and "answers"')
+        text, answers = record.get("question"), record.get("answers")
+        if not isinstance(text, str) or not text.strip():
+            raise DataError(f'{where}: "question" must be text')
+        if not is_texts(answers) or not answers or not all(answer.strip() for answer in answers):
+            raise DataError(f'{where}: "answers" must be a list of texts, the right answer first')
+        asked = found.setdefault(record_id(record), [])
+        right = tuple(clean_text(answer) for answer in answers)
+        asked.append(Question(f"q{len(asked) + 1}", clean_text(text), right))
+    if not found:
         raise DataError(f"{path}: there are no questions in it")
-    return questions
-
-
-def draft_questions(title: str, gold: str, *, number: int) -> list[tuple[str, str, str]]:
-    """Return question, answer and kind of up to `number` drafts about a gold summary."""
-    return [*_definitions(gold), *_clozes(title, gold)][:number]
-
-
-def _question(record: Any, where: str) -> AskedQuestion:
-    if not isinstance(record, Mapping) or not record_id(record):
-        raise DataError(f'{where}: expected an object with "id", "question" and "answers"')
-    text, status = record.get("question"), record.get("status")
-    answers: Any = record.get("answers")
-    if not isinstance(text, str) or not text.strip():
-        raise DataError(f'{where}: "question" must be text')
-    if not is_texts(answers) or not all(answer.strip() for answer in answers) or not answers:
-        raise DataError(f'{where}: "answers" must be a list of texts, the right answer first')
-    if status not in (None, *_STATUSES):
-        raise DataError(f'{where}: "status" must be "draft" or "final", got {status!r}')
-    return AskedQuestion(
-        record_id(record),
-        clean_text(text),
-        tuple(clean_text(answer) for answer in answers),
-        status != "draft",
-    )
-
-
-def _definitions(gold: str) -> Iterator[tuple[str, str, str]]:
-    for sentence in split_sentences(gold)[:1]:
-        match = _DEFINITION.match(sentence)
-        if match is None or match["topic"].split()[0].lower() in _PRONOUNS:
-            continue
-        what = _ADDITION.sub("", match["what"]).strip()
-        if len(what.split()) > 1:
-            word = "Who" if _PERSON.search(gold) else "What"
-            topic = _ARTICLE.sub(lambda article: article[0].lower(), match["topic"])
-            yield f"{word} {match['verb']} {topic}?", what, "definition"
-
-
-def _clozes(title: str, gold: str) -> Iterator[tuple[str, str, str]]:
-    """Yield one blank per sentence, then a second one, and so on; alternate the kinds of facts."""
-    in_title = set(split_words(title))
-    by_sentence = [
-        [(sentence, fact) for fact in find_facts(sentence) if _is_askable(sentence, fact, in_title)]
-        for sentence in split_sentences(gold)
-    ]
-    asked: set[str] = set()
-    last_kind = ""
-    while any(by_sentence):
-        for facts in by_sentence:
-            if not facts:
-                continue
-            place = next((n for n, (_, f) in enumerate(facts) if f.kind != last_kind), 0)
-            sentence, fact = facts.pop(place)
-            if fact.value in asked:
-                continue
-            asked.add(fact.value)
-            last_kind = fact.kind
-            answer = _POSSESSIVE.sub("", fact.text)
-            cloze = f"{sentence[: fact.start]}{BLANK}{sentence[fact.start + len(answer) :]}"
-            yield f"Fill in the blank: {cloze}", answer, fact.kind
-
-
-def _is_askable(sentence: str, fact: Fact, in_title: set[str]) -> bool:
-    """Is the fact not given away by the title or by the rest of the sentence?"""
-    words = split_words(fact.text)
-    rest = split_words(sentence[: fact.start] + sentence[fact.end :])
-    is_said = all(word in in_title for word in words) or all(word in rest for word in words)
-    return bool(words) and not is_said and len(rest) >= 3
+    return found

@@ -1,16 +1,13 @@
-"""The results of a study: the paper's Table 4 for your systems, with tests, agreement and a plot."""
+"""The results of a study: the paper's Table 4 for your systems, with tests and agreement."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
-from hiersum.data.files import write_atomically
-from hiersum.errors import InputError, MissingDependencyError
 from hiersum.evaluation.comparison import Table, p_value
-from hiersum.evaluation.significance import Interval
+from hiersum.evaluation.significance import CONFIDENCE, Interval
 from hiersum.humaneval.statistics import Anova, PairTest
 from hiersum.humaneval.study import Study
 
@@ -21,8 +18,6 @@ PAPER = {
     "HT": (54.11, 0.237),
 }
 """QA and rating in Table 4 of Liu & Lapata (2019)."""
-_PICTURES = ("svg", "png", "pdf")
-_INK, _BLUE, _ORANGE = "#333333", "#2f6db5", "#d1603d"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +56,6 @@ class ScoreReport:
     judges: tuple[JudgeRecord, ...]
     left_out: tuple[str, ...]
     notes: tuple[str, ...]
-    confidence: float
 
     def tables(self) -> list[Table]:
         """Return Table 4, the pairs, the choices behind the rating, the tests and the judges."""
@@ -146,7 +140,7 @@ class ScoreReport:
         return {
             "study": self.study.id,
             "systems": list(self.study.systems),
-            "confidence": self.confidence,
+            "confidence": CONFIDENCE,
             "qa": self._finding_record(self.qa, 100),
             "rating": self._finding_record(self.rating, 1),
             "comparisons": self.chosen,
@@ -179,67 +173,6 @@ class ScoreReport:
             ],
             "alpha": finding.alpha,
         }
-
-
-def plot_scores(report: ScoreReport, out: Path) -> Path:
-    """Draw means with intervals, and the paper's numbers for systems of the same name.
-
-    Raises:
-        InputError: the file name has no known ending.
-        MissingDependencyError: matplotlib is not installed.
-    """
-    kind = out.suffix.lstrip(".").lower()
-    if kind not in _PICTURES:
-        raise InputError(f"{out}: give the picture a name that ends in .{', .'.join(_PICTURES)}")
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingDependencyError("drawing scores", "train") from error
-    matplotlib.rcParams["svg.hashsalt"] = "hiersum"  # the same scores give the same file
-    findings = [finding for finding in (report.qa, report.rating) if finding is not None]
-    size = (4.6 * len(findings), 1.5 + 0.42 * len(report.study.systems))
-    figure = Figure(figsize=size, layout="constrained")
-    panels = figure.subplots(1, len(findings), squeeze=False)[0]
-    for axes, finding in zip(panels, findings):
-        _draw(axes, report, finding)
-    handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=8, frameon=False)
-    with write_atomically(out) as file:
-        figure.savefig(
-            file, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None
-        )
-    return out
-
-
-def _draw(axes: Any, report: ScoreReport, finding: Finding) -> None:
-    is_rating = finding is report.rating
-    scale, label = (1, "rating (best minus worst)") if is_rating else (100, "QA score")
-    systems = report.study.systems
-    paper = {plain_name(name): values[is_rating] for name, values in PAPER.items()}
-    rows = range(len(systems))
-    means = [interval.mean * scale for interval in finding.means]
-    below = [(i.mean - i.low) * scale for i in finding.means]
-    above = [(i.high - i.mean) * scale for i in finding.means]
-    share = f"{100 * report.confidence:g} %"
-    axes.errorbar(
-        means, rows, xerr=[below, above], fmt="o", color=_BLUE, capsize=3, label=f"this study, {share}"
-    )  # fmt: skip
-    known = [(paper[plain_name(s)], row) for row, s in zip(rows, systems) if plain_name(s) in paper]
-    if known:
-        values, places = zip(*known)
-        axes.plot(
-            values, places, "D", color=_ORANGE, fillstyle="none", label="the paper, other data"
-        )
-    if is_rating:
-        axes.axvline(0, color=_INK, linewidth=0.6)
-    axes.set_yticks(list(rows), systems)
-    axes.set_ylim(len(systems) - 0.5, -0.5)
-    axes.set_xlabel(label, fontsize=9, color=_INK)
-    axes.tick_params(labelsize=9, colors=_INK)
-    axes.locator_params(axis="x", nbins=6)
-    axes.grid(alpha=0.25, axis="x")
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def plain_name(name: str) -> str:

@@ -1,8 +1,8 @@
 """From answers to results: which value each judge gave to which system, and what follows.
 
 A rating gives each system it shows 1 (best), -1 (worst) or 0; an answer to a question gives its mark to
-the system whose summary was read. Incomplete and repeated tasks, and judges who are left out, give no
-values; the report says how many there were.
+the system whose summary was read. Incomplete tasks, and judges who are left out, give no values; the
+report says how many there were.
 """
 
 from __future__ import annotations
@@ -57,8 +57,6 @@ class Collected:
     qa: list[Observation] = field(default_factory=list)
     ratings: list[Observation] = field(default_factory=list)
     num_incomplete: int = 0
-    num_repeated: int = 0
-    """Tasks whose judge had already answered the same item's questions."""
     num_confirmed: int = 0
     num_proposed: int = 0
     """Answers whose mark is not confirmed."""
@@ -112,7 +110,6 @@ def score_study(
         tuple(records),
         tuple(left_out),
         tuple(_notes(study, collected, left_out, qa, rating)),
-        config.confidence,
     )
 
 
@@ -125,7 +122,6 @@ def collect(
 ) -> Collected:
     """Turn answers into values; where a mark is not confirmed, use the proposed one."""
     collected = Collected()
-    seen: set[tuple[str, str, str]] = set()
     for submission in submissions:
         task = study.task[submission.task]
         if submission.judge in left_out:
@@ -135,13 +131,8 @@ def collect(
         if task.kind == "rating":
             if not task.is_check and is_complete(study, task, submission.answers):
                 collected.ratings += _rating_values(task, submission)
-            continue
-        key = (submission.judge, task.kind, task.item)
-        if key in seen:  # having read one summary of an item helps with the next
-            collected.num_repeated += 1
-            continue
-        seen.add(key)
-        _add_qa_values(collected, study, task, submission, marks)
+        else:
+            _add_qa_values(collected, study, task, submission, marks)
     return collected
 
 
@@ -274,11 +265,6 @@ def _notes(
     notes = []
     if collected.num_incomplete:
         notes.append(f"tasks begun and not finished: {collected.num_incomplete:,}")
-    if collected.num_repeated:
-        notes.append(
-            f"left out {collected.num_repeated:,} question tasks whose judge had answered the same "
-            "item's questions before"
-        )
     if collected.num_proposed:
         notes.append(
             f"marks that nobody has confirmed: {collected.num_proposed:,} of "

@@ -10,9 +10,9 @@ has its own correction.
 
 Krippendorff's alpha is 1 - observed disagreement / disagreement expected by chance: 1 for agreement, 0
 for chance. Any number of judges may have judged a unit; those with fewer than two values are ignored.
-Two values disagree by the square of their difference: 0 or 1 if nominal, the difference itself if
-interval, and the number of values in the data between them if ordinal (Krippendorff, "Computing
-Krippendorff's Alpha-Reliability", 2011).
+Two values disagree by the square of their difference: the difference itself if interval, the number of
+values in the data between them if ordinal (Krippendorff, "Computing Krippendorff's Alpha-Reliability",
+2011).
 """
 
 from __future__ import annotations
@@ -26,11 +26,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.config import EvaluationConfig
-from hiersum.evaluation.significance import ROUNDING, Interval, bootstrap_means, chunks
+from hiersum.evaluation.significance import (
+    BOUNDS,
+    ROUNDING,
+    TRIALS,
+    Interval,
+    bootstrap_means,
+    chunks,
+)
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Scale = Literal["nominal", "ordinal", "interval"]
+Scale = Literal["ordinal", "interval"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +94,8 @@ def system_intervals(responses: Responses, config: EvaluationConfig) -> list[Int
     with np.errstate(invalid="ignore", divide="ignore"):
         means = drawn[:, : responses.num_systems] / drawn[:, responses.num_systems :]
     observed = _means(sums.sum(axis=0), counts.sum(axis=0))
-    outside = 50 * (1 - config.confidence)
     # A sample may happen to hold no response to a system.
-    bounds = [np.nanpercentile(m[~np.isnan(m)], [outside, 100 - outside]) for m in means.T]
+    bounds = [np.percentile(m[~np.isnan(m)], BOUNDS) for m in means.T]
     return [Interval(float(m), float(low), float(high)) for m, (low, high) in zip(observed, bounds)]
 
 
@@ -111,9 +117,7 @@ def pair_tests(responses: Responses, config: EvaluationConfig) -> list[PairTest]
 
     groups = responses.groups()
     tukey = tukey_hsd(*groups).pvalue if _is_testable(groups) else None
-    by_items = item_p_values(
-        *responses.per_item(), trials=config.randomisation_trials, seed=config.seed
-    )
+    by_items = item_p_values(*responses.per_item(), trials=TRIALS, seed=config.seed)
     means = [float(group.mean()) for group in groups]
     return [
         PairTest(
@@ -197,8 +201,6 @@ def _is_testable(groups: Sequence[Floats]) -> bool:
 
 
 def _distances(values: Floats, totals: Floats, scale: Scale) -> Floats:
-    if scale == "nominal":
-        return 1.0 - np.eye(len(values))
     if scale == "ordinal":
         # Half of both ends and all between: the difference of the mid-ranks.
         values = np.cumsum(totals) - totals / 2

@@ -12,12 +12,14 @@ from hiersum.checking.disagreements import (
     Scored,
     Side,
     checked_pairs,
+    compare_documents,
     describe,
     find_disagreements,
     merge,
 )
 from hiersum.checking.document_dates import document_order
 from hiersum.checking.lexical import LexicalChecker
+from hiersum.types import Document, Paragraph
 
 NAMES = ["1-gazette.txt", "2-council.txt", "3-union.txt"]
 CRASH = [
@@ -42,6 +44,16 @@ def test_find_disagreements_reports_two_counts_of_one_thing() -> None:
     assert found.kind == "number"
     assert (found.one.document, found.other.document) == (0, 2)
     assert (found.one.value, found.other.value) == ("27", "at least 41")
+
+
+def test_compare_documents_finds_what_their_sentences_disagree_on() -> None:
+    """As `find_disagreements` does, whatever the order in which paragraphs were read."""
+    documents = [Document("", name) for name in NAMES]
+    paragraphs = [Paragraph(s.text, s.document, s.paragraph) for s in reversed(CRASH)]
+    [expected] = find_disagreements(CRASH, LexicalChecker(), NAMES)
+    [found] = compare_documents(documents, paragraphs, LexicalChecker())
+    assert (found.about, found.sides) == (expected.about, expected.sides)
+    assert found.line == expected.line(NAMES)
 
 
 def test_find_disagreements_ignores_one_value_in_two_spellings() -> None:

@@ -24,9 +24,10 @@ from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.tokenizer import Tokenizer, train_tokenizer
 from hiersum.text.words import count_words
-from hiersum.types import Example
-from hiersum.writing.neural import NeuralWriter, trail_of
+from hiersum.types import Example, Paragraph, Place
+from hiersum.writing.neural import NeuralWriter, trail_of, with_sources
 from hiersum.writing.neural_model import NeuralModel
+from hiersum.writing.page import DraftSentence
 from hiersum.writing.spelling import guarded_words
 
 SMALL = {
@@ -381,3 +382,17 @@ def test_a_paragraph_without_tokens_has_no_attention(tmp_path: Path) -> None:
     for head in system.paragraph_attention(example)[0]:
         assert [sum(row) for row in head] == pytest.approx([1, 0, 1])
         assert [row[1] for row in head] == [0, 0, 0]
+
+
+def test_with_sources_names_a_paragraph_once_with_all_its_planned_sentences() -> None:
+    copied = Paragraph("It opened. It is\nlong.", 0, 2, also_in=(Place(3, 0),))
+    sentences = [
+        ("It opened.", copied),
+        ("Ferries sail.", Paragraph("", 1, 0)),
+        ("It is\nlong.", copied),
+    ]
+    [first, copy] = with_sources(
+        DraftSentence("Long, it opened.", (0, 1, 2), 0.9), sentences
+    ).sources
+    assert (first.document, first.paragraph, copy.document) == (0, 2, 3)
+    assert first.quote == copy.quote == "It opened.\nIt is long."

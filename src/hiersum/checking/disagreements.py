@@ -29,8 +29,9 @@ from hiersum.checking.comparison import (
     Statement,
 )
 from hiersum.checking.document_dates import document_order
+from hiersum.text.sentences import split_sentences
 from hiersum.text.words import FUNCTION_WORDS, split_words, stem_word
-from hiersum.types import Side
+from hiersum.types import Document, Paragraph, Side, SourceDisagreement
 
 DisagreementKind = Literal["number", "date", "time", "yes/no", "claim"]
 
@@ -86,6 +87,29 @@ class Scored(NamedTuple):
 
     score: float
     candidate: Candidate
+
+
+def compare_documents(
+    documents: Sequence[Document], paragraphs: Sequence[Paragraph], checker: Checker
+) -> tuple[SourceDisagreement, ...]:
+    """Return where documents disagree in the paragraphs that were read of them."""
+    names = [document.name or f"document {n + 1}" for n, document in enumerate(documents)]
+    statements = [
+        Statement(p.document, p.position, sentence)
+        for p in sorted(paragraphs, key=lambda p: (p.document, p.position))
+        for sentence in split_sentences(p.text)
+    ]
+    return tuple(
+        SourceDisagreement(
+            about=found.about,
+            kind=found.kind,
+            sides=found.sides,
+            line=found.line(names),
+            score=round(found.score, 3),
+            later=found.later,
+        )
+        for found in find_disagreements(statements, checker, names)
+    )
 
 
 def find_disagreements(

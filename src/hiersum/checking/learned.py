@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ from hiersum.checking.pairs import (
 from hiersum.checking.wordpiece import WordPiece
 from hiersum.errors import CheckpointError
 from hiersum.model.int8 import Int8Linear
-from hiersum.model.storage import SCALE_SUFFIX, pack, unpack
+from hiersum.model.storage import Integers, pack, unfilled, unpack
 
 _FORMAT = 1
 _BATCH = 32
@@ -41,7 +41,7 @@ _MAX_TEXT = 254  # word pieces of a text that becomes a vector
 _OVERLAP = 40  # word pieces that neighboring windows of a long source share
 _MAX_WINDOWS = 4  # of a source or a sentence too long to be read at once
 _MAX_CHARACTERS = 100_000  # of one text; what follows is not read
-_WORDS = "words.weight"
+_PRODUCTS = ("qkv", "mix", "expand", "contract")  # of a layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +84,19 @@ class LearnedChecker:
         """
         settings = _read_settings(folder / SETTINGS_FILE)
         packed = _read_weights(folder / WEIGHTS_FILE)
+        int8 = int8 and torch.backends.quantized.engine != "none"
         try:
-            network = CheckerNetwork(CheckerShape(**settings["shape"]))
-            network.load_state_dict(unpack(packed))
+            with unfilled():
+                network = CheckerNetwork(CheckerShape(**settings["shape"]))
+            names = _names_of_integers(network) if int8 else ()
+            network.requires_grad_(not int8).load_state_dict(unpack(packed, names), assign=True)
             words = WordPiece(settings["vocabulary"])
             calibrations = [Calibration(**settings[k]) for k in ("support", "contradiction")]
         except (KeyError, TypeError, ValueError, RuntimeError) as error:
             reason = str(error).splitlines()[0]
             raise CheckpointError(f"{folder}: the checker's files do not fit ({reason})") from error
-        if int8 and torch.backends.quantized.engine != "none":
-            _compute_in_eight_bits(network, packed)
+        if int8:
+            _compute_in_eight_bits(network)
         return cls(network, words, *calibrations)
 
     def support(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
@@ -242,17 +245,24 @@ def _read_weights(path: Path) -> dict[str, Tensor]:
 class _Int8Embedding(nn.Module):
     """Rows are stored in eight bits and read as float32."""
 
-    def __init__(self, values: Tensor, scale: Tensor) -> None:
+    def __init__(self, weight: Integers) -> None:
         super().__init__()
-        self.values, self.scale = values, scale
+        self.weight = weight
 
     def forward(self, ids: Tensor) -> Tensor:
-        return self.values[ids].float() * self.scale[ids]
+        return self.weight.rows(ids)
 
 
-def _compute_in_eight_bits(network: CheckerNetwork, packed: Mapping[str, Tensor]) -> None:
-    network.words = _Int8Embedding(packed[_WORDS], packed[_WORDS + SCALE_SUFFIX])
+def _names_of_integers(network: CheckerNetwork) -> set[str]:
+    """Return the names of the matrices that are computed with as they are stored."""
+    layers = {f"layers.{n}.{name}.weight" for n in range(len(network.layers)) for name in _PRODUCTS}
+    return {"words.weight"} | layers
+
+
+def _compute_in_eight_bits(network: CheckerNetwork) -> None:
+    if isinstance(network.words.weight, Integers):
+        network.words = _Int8Embedding(network.words.weight)
     for layer in network.layers:
-        for name in ("qkv", "mix", "expand", "contract"):
+        for name in _PRODUCTS:
             linear = getattr(layer, name)
             setattr(layer, name, Int8Linear(linear.weight, linear.bias))

@@ -13,12 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from hiersum.attribution.attention import Trail
-from hiersum.attribution.sources import attribute
 from hiersum.checking.answers import Answers, find_answers
 from hiersum.checking.checker import Checker, open_checker
 from hiersum.checking.comparison import Statement
-from hiersum.checking.disagreements import find_disagreements
 from hiersum.config import Config, SearchConfig
 from hiersum.data.bucketing import bucket_examples
 from hiersum.data.example import build_example
@@ -40,13 +37,14 @@ from hiersum.types import (
     Paragraph,
     Progress,
     Source,
-    SourceDisagreement,
     SummarySentence,
 )
+from hiersum.writing.attention_trail import Trail
 from hiersum.writing.beam import Hypothesis
 from hiersum.writing.neural_model import NeuralModel, text_of, until_end
 from hiersum.writing.page import DraftSentence
 from hiersum.writing.planned import PlannedSearch
+from hiersum.writing.sources import attribute
 from hiersum.writing.writer import Draft, Readable, Reading, Told, Watch, open_cluster
 
 logger = logging.getLogger(__name__)
@@ -134,7 +132,7 @@ class NeuralWriter:
 
         def tell(number: int, sentence: DraftSentence) -> None:
             watch(Progress("writing", 0, None))
-            told(number, _sourced(sentence, numbered[number]))
+            told(number, with_sources(sentence, numbered[number]))
 
         planned = PlannedSearch(
             network, self.neural.tokenizer, self.neural.spelling, self.checker, search
@@ -152,12 +150,11 @@ class NeuralWriter:
         watch(Progress("checking", 0, len(readings)))
         return [
             Draft(
-                [_sourced(sentence, sentences) for sentence in page.kept],
-                [_sourced(sentence, sentences) for sentence in page.dropped],
-                self._disagreements(reading),
+                [with_sources(sentence, sentences) for sentence in page.kept],
+                [with_sources(sentence, sentences) for sentence in page.dropped],
                 None if answer is None else answer.is_answered,
             )
-            for page, sentences, reading, answer in zip(pages, numbered, readings, answers)
+            for page, sentences, answer in zip(pages, numbered, answers)
         ]
 
     def _answers(self, question: str, sentences: Sequence[tuple[str, Paragraph]]) -> Answers | None:
@@ -166,28 +163,6 @@ class NeuralWriter:
             return None
         said = [Statement(p.document, p.position, text) for text, p in sentences]
         return find_answers(question, said, self.checker)
-
-    def _disagreements(self, reading: Reading) -> list[SourceDisagreement]:
-        """Find where the documents of a cluster disagree, in what was read of them."""
-        ordered = sorted(reading.paragraphs, key=lambda p: (p.document, p.position))
-        said = [
-            Statement(p.document, p.position, sentence)
-            for p in ordered
-            for sentence in split_sentences(p.text)
-        ]
-        documents = reading.cluster.documents
-        names = [d.name or f"document {n + 1}" for n, d in enumerate(documents)]
-        return [
-            SourceDisagreement(
-                about=found.about,
-                kind=found.kind,
-                sides=found.sides,
-                line=found.line(names),
-                score=round(found.score, 3),
-                later=found.later,
-            )
-            for found in find_disagreements(said, self.checker, names)
-        ]
 
     def _write_whole(
         self, readings: Sequence[Reading], request: Request, watch: Watch
@@ -246,8 +221,10 @@ def _numbered_sentences(reading: Reading) -> list[tuple[str, Paragraph]]:
     ]
 
 
-def _sourced(draft: DraftSentence, sentences: Sequence[tuple[str, Paragraph]]) -> SummarySentence:
-    """Name the paragraphs of a sentence's plan that it takes words from, each with its sentence."""
+def with_sources(
+    draft: DraftSentence, sentences: Sequence[tuple[str, Paragraph]]
+) -> SummarySentence:
+    """Name the paragraphs of a sentence's plan that it takes words from, each with its sentences."""
     wanted = set(content_stems(draft.text))
     sources: dict[tuple[int, int], Source] = {}
     for number in draft.plan:
@@ -256,9 +233,12 @@ def _sourced(draft: DraftSentence, sentences: Sequence[tuple[str, Paragraph]]) -
         if sources and not wanted & stems:
             continue
         wanted -= stems
+        one_line = " ".join(text.split())
         for place in paragraph.places:
-            source = Source(place.document, place.position, round(draft.support, 3), text)
-            sources.setdefault((place.document, place.position), source)
+            known = sources.get((place.document, place.position))
+            quote = f"{known.quote}\n{one_line}" if known else one_line
+            source = Source(place.document, place.position, round(draft.support, 3), quote)
+            sources[place.document, place.position] = source
     return SummarySentence(
         draft.text,
         tuple(sources.values()),

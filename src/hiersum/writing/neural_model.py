@@ -52,7 +52,8 @@ class NeuralModel:
             CheckpointError: the folder lacks something, or its parts do not fit together.
         """
         folder = fetch(name_or_dir)
-        network = from_pretrained(folder).requires_grad_(False).to(device)
+        search = search or SearchConfig()
+        network = from_pretrained(folder, int8=search.int8).requires_grad_(False).to(device)
         path = folder / TOKENIZER
         if not path.exists():
             raise CheckpointError(
@@ -62,7 +63,7 @@ class NeuralModel:
         tokenizer = Tokenizer.load(path, network.config.profile)
         check_fit(tokenizer, network.config, path)
         name = "bundled" if folder == FOLDER else str(name_or_dir)
-        return cls(name, prepare(network, search or SearchConfig()), tokenizer, folder)
+        return cls(name, prepare(network, search), tokenizer, folder)
 
     @property
     def architecture(self) -> str:

@@ -26,6 +26,8 @@ _LONGEST_WORD = 24
 
 def is_guarded(word: str) -> bool:
     """Must this word stand in the sources? It must if it has a digit or a capital."""
+    if word.isalpha() and word.islower():  # most words; their letters need not be looked at singly
+        return False
     return any(letter.isdigit() or letter.isupper() for letter in word)
 
 
@@ -48,7 +50,8 @@ class Spelling:
         begins_word = [False] * len(pieces)
         is_free_capital, guarded = begins_word[:], begins_word[:]
         for index, (piece, text) in enumerate(zip(pieces, texts)):
-            core = text.lstrip("".join(letter for letter in text if not letter.isalnum()))
+            marks = "" if text.isalnum() else "".join(c for c in text if not c.isalnum())
+            core = text.lstrip(marks) if marks else text
             has_space = piece.startswith(SPACE)
             begins_word[index] = has_space or not core or index == end_id
             guarded[index] = is_guarded(text) and index != end_id

@@ -18,7 +18,6 @@ from hiersum.types import (
     Cluster,
     Paragraph,
     Progress,
-    SourceDisagreement,
     SummarySentence,
     Unread,
 )
@@ -51,8 +50,6 @@ class Draft:
     sentences: list[SummarySentence]
     dropped: list[SummarySentence] = field(default_factory=list)
     """What was written and left out, and why."""
-    disagreements: list[SourceDisagreement] = field(default_factory=list)
-    """Where the documents disagree."""
     is_answered: bool | None = None
     """Does a document answer the question?"""
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hiersum.attribution.calibration import BY_WORDS, WITH_ATTENTION
-from hiersum.attribution.evidence import Paragraphs
 from hiersum.text.words import FUNCTION_WORDS, split_words
 from hiersum.types import Paragraph, Place, Source, SummarySentence
+from hiersum.writing.calibration import BY_WORDS, WITH_ATTENTION
+from hiersum.writing.evidence import Paragraphs
 
 MIN_SUPPORT = 0.5
 """A sentence has a source if it is more likely than not that one of the paragraphs is: scores are added
@@ -57,17 +56,6 @@ def attribute(
         )
         attributed.append(SummarySentence(sentence, sources))
     return attributed
-
-
-def own_source_first(
-    sentences: Sequence[SummarySentence], places: Sequence[tuple[int, int]]
-) -> list[SummarySentence]:
-    """Put the document and paragraph that each sentence was taken from before what words tell."""
-    taken = []
-    for sentence, place in zip(sentences, places, strict=True):
-        others = [one for one in sentence.sources if (one.document, one.paragraph) != place]
-        taken.append(replace(sentence, sources=(Source(*place, 1.0), *others)))
-    return taken
 
 
 def _named(scores: Mapping[int, float]) -> list[int]:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hiersum.attribution.evidence import Paragraphs
+from hiersum.writing.evidence import Paragraphs
 
 TEXTS = [
     "The bridge was built in 1931. The mayor opened it with a speech.",

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from support import EXAMPLES
 
-from hiersum.attribution.sources import attribute
 from hiersum.config import DataConfig
 from hiersum.text.documents import read_documents
 from hiersum.text.paragraphs import PlacedTexts, read_paragraphs
 from hiersum.text.sentences import split_sentences
 from hiersum.types import Document, Paragraph, Place
+from hiersum.writing.sources import attribute
 
 PARAGRAPHS = read_paragraphs(
     read_documents([EXAMPLES / "harbour-bridge"], DataConfig())[0], DataConfig()

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support import REPOSITORY
 
-from hiersum.attribution.calibration import BY_WORDS, WITH_ATTENTION, Calibration
-from hiersum.attribution.evidence import Evidence
+from hiersum.writing.calibration import BY_WORDS, WITH_ATTENTION, Calibration
+from hiersum.writing.evidence import Evidence
 
 SHARES = st.floats(0, 1)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from hiersum.attribution.evidence import Evidence
+from hiersum.writing.evidence import Evidence
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hiersum.attribution.facts import KnownFacts
+from hiersum.checking.unsupported import KnownFacts
 from hiersum.types import Document, Paragraph, Source, SummarySentence
 
 DOCUMENTS = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hiersum.attribution.attention import Trail
 from hiersum.text.words import count_letters
+from hiersum.writing.attention_trail import Trail
 
 SENTENCES = ["The bridge opened.", "Ferries stop."]
 TOKENS = ["The", " bridge", " opened", ".", " Fer", "ries", " stop", "."]

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 
 from hiersum.text.facts import Fact, SourceFacts, find_facts
-from hiersum.types import Document, Paragraph, Place, SummarySentence, UnsupportedSpan
+from hiersum.types import Cluster, Document, Paragraph, Place, SummarySentence, UnsupportedSpan
 
 _MAX_CHARACTERS = 2_000_000  # of whole documents, searched for what the paragraphs read do not have
+
+
+def mark_unsupported(
+    sentences: Iterable[SummarySentence], cluster: Cluster, paragraphs: Sequence[Paragraph]
+) -> list[SummarySentence]:
+    """Mark the facts of sentences that no source has.
+
+    Args:
+        sentences: of a summary, with their sources.
+        cluster: its documents and title.
+        paragraphs: what was read of the documents.
+    """
+    known = KnownFacts(cluster.title, cluster.documents, paragraphs)
+    return [replace(sentence, unsupported=known.unsupported(sentence)) for sentence in sentences]
 
 
 class KnownFacts:

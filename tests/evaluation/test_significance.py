@@ -21,28 +21,26 @@ def test_means_equal_a_loop_over_the_same_draws() -> None:
 
 def test_the_same_seed_gives_the_same_interval_and_another_another() -> None:
     scores = np.random.default_rng(0).random((50, 1))
-    first, again, other = (
-        intervals(scores, samples=200, confidence=0.95, seed=seed) for seed in (1, 1, 2)
-    )
+    first, again, other = (intervals(scores, samples=200, seed=seed) for seed in (1, 1, 2))
     assert first == again
     assert first != other
     assert first[0].mean == other[0].mean == pytest.approx(scores.mean())
 
 
 def test_an_interval_holds_the_truth_as_often_as_it_says() -> None:
-    """300 sets of 60 scores with mean 0.4: near 90 % of the 90 % intervals hold it (± 3 deviations)."""
+    """300 sets of 60 scores with mean 0.4: near 95 % of the intervals hold it (± 3 deviations)."""
     generator = np.random.default_rng(3)
     held = 0
     for number in range(300):
         scores = generator.beta(2, 3, (60, 1))
-        (interval,) = intervals(scores, samples=400, confidence=0.9, seed=number)
+        (interval,) = intervals(scores, samples=400, seed=number)
         held += interval.low <= 0.4 <= interval.high
-    assert 0.9 - 0.055 < held / 300 < 0.9 + 0.055
+    assert 0.95 - 0.04 < held / 300 < 0.95 + 0.04
 
 
 def test_an_interval_is_that_of_the_normal_distribution_for_many_scores() -> None:
     scores = np.random.default_rng(1).normal(0.3, 0.1, (5_000, 1))
-    (interval,) = intervals(scores, samples=2_000, confidence=0.95, seed=1)
+    (interval,) = intervals(scores, samples=2_000, seed=1)
     margin = 1.96 * scores.std() / np.sqrt(5_000)
     assert interval.low == pytest.approx(interval.mean - margin, abs=0.1 * margin)
     assert interval.high == pytest.approx(interval.mean + margin, abs=0.1 * margin)
@@ -56,11 +54,16 @@ def test_many_pairs_are_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_pair_has_an_interval_of_no_width() -> None:
-    (interval,) = intervals(np.array([[0.25]]), samples=10, confidence=0.95, seed=1)
+    (interval,) = intervals(np.array([[0.25]]), samples=10, seed=1)
     assert (interval.low, interval.mean, interval.high) == (0.25, 0.25, 0.25)
 
 
-QUICK = EvaluationConfig(bootstrap_samples=300, randomisation_trials=300)
+QUICK = EvaluationConfig(bootstrap_samples=300)
+
+
+@pytest.fixture(autouse=True)
+def _few_trials(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(significance, "TRIALS", 300)
 
 
 def test_both_tests_equal_a_loop_over_the_same_draws() -> None:
@@ -81,13 +84,13 @@ def test_both_tests_equal_a_loop_over_the_same_draws() -> None:
     assert difference.p_randomisation == (by_swaps + 1) / 301
 
 
-def test_randomisation_comes_near_all_possible_swaps() -> None:
+def test_randomisation_comes_near_all_possible_swaps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Eight pairs have 256 swaps; drawing 20,000 estimates the exact p-value."""
     delta = np.random.default_rng(4).normal(0.4, 1, 8)
     signs = np.array(list(product((-1, 1), repeat=8)))
     exact = np.mean(np.abs((signs * delta).mean(axis=1)) >= abs(delta.mean()) - 1e-12)
-    config = EvaluationConfig(randomisation_trials=20_000)
-    (difference,) = compare_scores(delta[:, None], np.zeros((8, 1)), config)
+    monkeypatch.setattr(significance, "TRIALS", 20_000)
+    (difference,) = compare_scores(delta[:, None], np.zeros((8, 1)), EvaluationConfig())
     assert difference.p_randomisation == pytest.approx(exact, abs=0.015)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,7 +19,6 @@ from hiersum.cli.options import (
     note,
 )
 from hiersum.config import load_config
-from hiersum.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -47,9 +45,6 @@ SourcesOption = Annotated[
 CommonOption = Annotated[
     bool, typer.Option("--common", help="Score only the inputs that all files have.")
 ]
-HtmlOption = Annotated[
-    Path | None, typer.Option(help="Also write an HTML page with plots and texts.")
-]
 
 
 def evaluate(
@@ -59,23 +54,18 @@ def evaluate(
     common: CommonOption = False,
     as_json: JsonOption = False,
     as_markdown: MarkdownOption = False,
-    html: HtmlOption = None,
     corpus: CorpusOption = "auto",
     config_path: ConfigOption = None,
     settings: SetOption = None,
 ) -> None:
     """Score summaries: ROUGE with confidence intervals, and other measures."""
-    _check_formats(as_json, as_markdown, html)
+    check_one_format(as_json=as_json, as_markdown=as_markdown)
     config = load_config(config_path, settings or ()).evaluation
-    from hiersum.evaluation.from_files import evaluate_files
+    from hiersum.evaluation.comparison import evaluate_files
 
     report = evaluate_files(
         [predictions], references, config, sources=sources, kind=corpus, common=common
     )
-    if html is not None:
-        from hiersum.evaluation.page import write_report_page
-
-        write_report_page(report, html)
     _print(report, report, as_json=as_json, as_markdown=as_markdown)
 
 
@@ -97,15 +87,14 @@ def compare(
     ] = 2,
     as_json: JsonOption = False,
     as_markdown: MarkdownOption = False,
-    html: HtmlOption = None,
     corpus: CorpusOption = "auto",
     config_path: ConfigOption = None,
     settings: SetOption = None,
 ) -> None:
     """Test which of two files of summaries is better, and show where they differ."""
-    _check_formats(as_json, as_markdown, html)
+    check_one_format(as_json=as_json, as_markdown=as_markdown)
     config = load_config(config_path, settings or ()).evaluation
-    from hiersum.evaluation.from_files import compare_files
+    from hiersum.evaluation.comparison import compare_files
 
     comparison = compare_files(
         (first, second),
@@ -116,19 +105,9 @@ def compare(
         common=common,
         num_examples=examples,
     )
-    if html is not None:
-        from hiersum.evaluation.page import write_comparison_page
-
-        write_comparison_page(comparison, html)
     _print(comparison.report, comparison, as_json=as_json, as_markdown=as_markdown)
     if not as_json:
         _print_examples(comparison, as_markdown=as_markdown)
-
-
-def _check_formats(as_json: bool, as_markdown: bool, html: Path | None) -> None:
-    check_one_format(as_json=as_json, as_markdown=as_markdown)
-    if html is not None and not os.path.isdir(html.parent):
-        raise InputError(f"{html}: there is no folder {html.parent}; make it first")
 
 
 def _print(

@@ -1,11 +1,11 @@
-"""Score systems against references and compare two of them; results as tables and JSON records."""
+"""Score files of summaries, and compare two of them; results as tables and JSON records."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from html import escape
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import Indel
 
 from hiersum.config import EvaluationConfig
+from hiersum.errors import InputError
 from hiersum.evaluation.measures import NOVEL, measure_texts, measure_with_sources
 from hiersum.evaluation.rouge import PRESETS, RougeScores, score_pairs, signature
 from hiersum.evaluation.significance import Difference, Interval, compare_scores
-from hiersum.evaluation.summary_files import Joined
+from hiersum.evaluation.summary_files import Joined, join, read_sources, read_texts
 from hiersum.text.overlap import split_rouge_words
 
 Floats = NDArray[np.float64]
@@ -59,15 +60,6 @@ class Table:
         lines = [self.header, rule, *self.rows]
         cells = ([cell.replace("|", "\\|") for cell in line] for line in lines)
         return "\n".join(f"| {' | '.join(line)} |" for line in cells)
-
-    def to_html(self) -> str:
-        """Return an HTML table."""
-        head = "".join(f"<th>{escape(cell)}</th>" for cell in self.header)
-        body = "\n".join(
-            f"<tr><th>{escape(name)}</th>{''.join(f'<td>{escape(c)}</td>' for c in cells)}</tr>"
-            for name, *cells in self.rows
-        )
-        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +183,53 @@ class Comparison:
             "differences": {m: difference_record(d) for m, d in self.differences.items()},
             "examples": [example.id for example in self.examples],
         }
+
+
+def evaluate_files(
+    predictions: Sequence[Path],
+    references: Path,
+    config: EvaluationConfig,
+    *,
+    sources: Path | None = None,
+    kind: str = "auto",
+    common: bool = False,
+) -> Report:
+    """Score files of summaries against one file of references.
+
+    Args:
+        predictions: a file for each system.
+        references: what they are scored against.
+        config: the kind of ROUGE and of intervals.
+        sources: the summarised clusters, for measures that need them.
+        kind: the kind of the sources.
+        common: score only what all files have, instead of raising an error.
+    """
+    joined = join(
+        read_texts(references),
+        [read_texts(path) for path in predictions],
+        None if sources is None else read_sources(sources, kind),
+        common=common,
+    )
+    return evaluate(joined, config, names=_names(predictions))
+
+
+def compare_files(
+    predictions: tuple[Path, Path],
+    references: Path,
+    config: EvaluationConfig,
+    *,
+    sources: Path | None = None,
+    kind: str = "auto",
+    common: bool = False,
+    num_examples: int = 3,
+) -> Comparison:
+    """Score two files of summaries and test which is better; see `evaluate_files`."""
+    if predictions[0] == predictions[1]:
+        raise InputError(f"{predictions[0]} is compared with itself; give two files of summaries")
+    report = evaluate_files(
+        predictions, references, config, sources=sources, kind=kind, common=common
+    )
+    return compare(report, config, num_examples=num_examples)
 
 
 def evaluate(joined: Joined, config: EvaluationConfig, *, names: Sequence[str]) -> Report:
@@ -320,3 +359,13 @@ def _notes(joined: Joined, names: Sequence[str]) -> list[str]:
                 f"{name}: {num_foreign:,} without a word that ROUGE knows (a-z, 0-9), which score 0"
             )
     return notes
+
+
+def _names(paths: Sequence[Path]) -> list[str]:
+    """Name systems after their files, with as many folders as it takes to tell them apart."""
+    depth = 1
+    names = [path.name for path in paths]
+    while len(set(names)) < len(names) and depth < max(len(path.parts) for path in paths):
+        depth += 1
+        names = [str(Path(*path.parts[-depth:])) for path in paths]
+    return names

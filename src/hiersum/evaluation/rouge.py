@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from hiersum import __version__
 from hiersum.config import EvaluationConfig
-from hiersum.evaluation.significance import Interval, intervals
+from hiersum.evaluation.significance import CONFIDENCE, Interval, intervals
 from hiersum.progress import tracked
 from hiersum.text.overlap import EncodedPairs, WordIds, count_ngrams, lcs_overlap, measure_lcs
 from hiersum.text.sentences import split_sentences
@@ -83,7 +83,6 @@ class RougeScores:
             intervals(
                 self.table,
                 samples=config.bootstrap_samples,
-                confidence=config.confidence,
                 seed=config.seed,
             )
         )
@@ -119,7 +118,7 @@ def signature(config: EvaluationConfig, num_pairs: int) -> str:
     if "rougeLsum" in preset.metrics:
         parts.append(f"Lsum:{'found-sentences' if preset.finds_sentences else 'lines'}")
     parts.append(
-        f"bootstrap:{config.bootstrap_samples}|confidence:{config.confidence:g}|seed:{config.seed}"
+        f"bootstrap:{config.bootstrap_samples}|confidence:{CONFIDENCE:g}|seed:{config.seed}"
     )
     return "|".join([*parts, f"n:{num_pairs}"])
 
@@ -149,7 +148,7 @@ def recalls_at(
 
 def recall_interval(recalls: Floats) -> Interval:
     """Return the mean recall over clusters with its 95 % bootstrap interval."""
-    (found,) = intervals(recalls[:, None], samples=1_000, confidence=0.95, seed=0)
+    (found,) = intervals(recalls[:, None], samples=1_000, seed=0)
     return found
 
 

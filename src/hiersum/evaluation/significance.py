@@ -21,6 +21,12 @@ from hiersum.config import EvaluationConfig
 
 Floats = NDArray[np.float64]
 
+CONFIDENCE = 0.95
+"""How much of the bootstrap's means an interval holds."""
+BOUNDS = (2.5, 97.5)
+"""The percentiles that bound it."""
+TRIALS = 10_000
+"""Random swaps of two systems' scores behind a p-value."""
 ROUNDING = 1e-12
 """Sums of the same numbers in another order differ in their last bits; equal means count as equal."""
 _MAX_DRAWS = 4_000_000  # drawn at a time, to bound memory
@@ -61,11 +67,9 @@ def bootstrap_means(scores: Floats, *, samples: int, seed: int) -> Floats:
     return np.concatenate(means)
 
 
-def intervals(scores: Floats, *, samples: int, confidence: float, seed: int) -> list[Interval]:
+def intervals(scores: Floats, *, samples: int, seed: int) -> list[Interval]:
     """Return the mean of every column with its bootstrap percentiles."""
-    return _intervals(
-        scores.mean(axis=0), bootstrap_means(scores, samples=samples, seed=seed), confidence
-    )
+    return _intervals(scores.mean(axis=0), bootstrap_means(scores, samples=samples, seed=seed))
 
 
 def compare_scores(first: Floats, second: Floats, config: EvaluationConfig) -> list[Difference]:
@@ -73,11 +77,11 @@ def compare_scores(first: Floats, second: Floats, config: EvaluationConfig) -> l
     differences = first - second
     observed = differences.mean(axis=0)
     means = bootstrap_means(differences, samples=config.bootstrap_samples, seed=config.seed)
-    swapped = _randomised_means(differences, trials=config.randomisation_trials, seed=config.seed)
+    swapped = _randomised_means(differences, trials=TRIALS, seed=config.seed)
     return [
         Difference(interval, float(p_bootstrap), float(p_randomisation))
         for interval, p_bootstrap, p_randomisation in zip(
-            _intervals(observed, means, config.confidence),
+            _intervals(observed, means),
             _p_values(means - observed, observed),
             _p_values(swapped, observed),
         )
@@ -91,9 +95,8 @@ def chunks(total: int, row_length: int) -> Iterator[int]:
         yield min(step, total - start)
 
 
-def _intervals(observed: Floats, means: Floats, confidence: float) -> list[Interval]:
-    outside = 50 * (1 - confidence)
-    low, high = np.percentile(means, [outside, 100 - outside], axis=0)
+def _intervals(observed: Floats, means: Floats) -> list[Interval]:
+    low, high = np.percentile(means, BOUNDS, axis=0)
     return [Interval(*map(float, bounds)) for bounds in zip(observed, low, high)]
 
 

@@ -190,7 +190,7 @@ def test_a_hub_name_that_cannot_be_fetched_is_named(monkeypatch: pytest.MonkeyPa
     def fail(*_: object, **__: object) -> str:
         raise LocalEntryNotFoundError("offline")
 
-    monkeypatch.setattr("hiersum.model.checkpoint.snapshot_download", fail)
+    monkeypatch.setattr("huggingface_hub.snapshot_download", fail)
 
     with pytest.raises(CheckpointError, match="some/model: neither a folder here nor a model"):
         from_pretrained("some/model")
@@ -199,6 +199,6 @@ def test_a_hub_name_that_cannot_be_fetched_is_named(monkeypatch: pytest.MonkeyPa
 def test_a_hub_model_is_loaded_from_where_it_was_downloaded(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hiersum.model.checkpoint.snapshot_download", lambda *_, **__: str(folder))
+    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(folder))
 
     assert from_pretrained("some/model").config == read_config(folder)

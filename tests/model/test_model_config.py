@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from networks import paper_config
 
-from hiersum.config import ModelConfig, config_from_dict, config_to_dict, load_config, model_preset
+from hiersum.config import ModelConfig, config_from_dict, config_to_dict, load_config
 from hiersum.errors import ConfigError
 
 
@@ -36,7 +37,7 @@ def test_what_cannot_be_built_is_refused_by_name(changes: dict, message: str) ->
 
 @pytest.mark.parametrize("architecture", ["ht", "ft", "tdmca"])
 def test_presets_survive_their_mapping(architecture: str) -> None:
-    config = model_preset(architecture)
+    config = paper_config(architecture)
     whole = config_from_dict({"model": config_to_dict(load_config())["model"]})
 
     assert config_from_dict({"model": vars_of(config)}).model == config

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from networks import paper_config
 
-from hiersum.config import ModelConfig, model_preset
+from hiersum.config import ModelConfig
 from hiersum.model.batch import Batch
 from hiersum.model.network import EncoderDecoder, Network, build_network
 
@@ -125,7 +126,7 @@ def test_dropout_stands_where_each_profile_puts_it() -> None:
 
 @pytest.mark.parametrize("architecture", ["ht", "ft", "tdmca"])
 def test_presets_have_the_size_that_their_parts_add_up_to(architecture: str) -> None:
-    config = model_preset(architecture)
+    config = paper_config(architecture)
     with torch.device("meta"):
         network = build_network(config)
 
@@ -146,7 +147,7 @@ def test_presets_have_the_size_that_their_parts_add_up_to(architecture: str) -> 
 
 
 def test_presets_are_the_papers() -> None:
-    ht, ft, tdmca = (model_preset(name) for name in ("ht", "ft", "tdmca"))
+    ht, ft, tdmca = (paper_config(name) for name in ("ht", "ft", "tdmca"))
 
     assert (ht.width, ht.ff_width, ht.layers.count("local"), ht.layers.count("global")) == (
         256,

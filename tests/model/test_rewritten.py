@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
-from hiersum.model.rewritten import copy_modules, rewritten
+from hiersum.model.int8 import Int8Linear
+from hiersum.model.rewritten import JointFeedForward, copy_modules, rewritten
 
 
 class Marked(nn.Module):
@@ -34,6 +36,19 @@ def test_what_reads_is_shared_and_what_writes_is_replaced(tiny) -> None:
 def test_three_projections_become_one_product(tiny) -> None:
     attention = rewritten(tiny(), Marked).decoder.layers[0].self_attention
     assert attention.joint.shape == (3 * 16, 16)
+
+
+def test_both_sides_of_a_gate_become_one_product(tiny) -> None:
+    """To the last bit, in eight bits: each row of a matrix has a scale of its own."""
+    plain = tiny(profile="t5", feed_forward="gated-gelu").decoder.layers[0].feed_forward
+    states = torch.randn(3, 4, 16)
+
+    joint = JointFeedForward(plain, Int8Linear)
+
+    expected = copy_modules(plain)
+    expected.inner = Int8Linear(plain.inner.weight, plain.inner.bias)
+    expected.gate = Int8Linear(plain.gate.weight, plain.gate.bias)
+    assert torch.equal(joint.eval()(states), expected.eval()(states))
 
 
 def test_copied_modules_share_their_weights(tiny) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
+from torch import nn
 
-from hiersum.model.storage import pack, quantize, unpack
+from hiersum.model.storage import Integers, join_rows, pack, quantize, unfilled, unpack
 
 
 def test_int8_is_within_half_a_step_of_every_weight() -> None:
@@ -48,3 +49,36 @@ def test_a_parameter_called_scale_is_not_taken_for_a_row_scale() -> None:
     tensors = {"rank.scale": torch.ones(1), "rank": torch.randn(2, 2)}
 
     assert torch.equal(unpack(pack(tensors, "float16"))["rank.scale"], tensors["rank.scale"])
+
+
+def test_integers_are_returned_as_they_are_stored() -> None:
+    """The stored bytes themselves, whose rows are the float32 ones; what is not named is float32."""
+    packed = pack({"one": torch.randn(5, 8), "two": torch.randn(3, 8)}, "int8")
+
+    returned = unpack(packed, ["one"])
+
+    one = returned["one"]
+    assert isinstance(one, Integers)
+    assert one.data_ptr() == packed["one"].data_ptr()
+    assert torch.equal(one.rows(torch.tensor([4, 0])), unpack(packed)["one"][[4, 0]])
+    assert returned["two"].dtype == torch.float32
+    assert all(torch.equal(x, y) for x, y in zip(quantize(one), (packed["one"], one.scale)))
+
+
+def test_joined_rows_of_integers_are_integers() -> None:
+    weights = {"one": torch.randn(5, 8), "two": torch.randn(3, 8)}
+    packed = pack(weights, "int8")
+
+    joint = join_rows(list(unpack(packed, packed.keys()).values()))
+
+    assert isinstance(joint, Integers)
+    assert torch.equal(joint.rows(torch.arange(8)), torch.cat(list(unpack(packed).values())))
+    assert not isinstance(join_rows(list(weights.values())), Integers)
+
+
+def test_unfilled_networks_have_shapes_only() -> None:
+    with unfilled():
+        parts = nn.Sequential(nn.Embedding(4, 3), nn.Linear(3, 2))
+
+    assert all(parameter.is_meta for parameter in parts.parameters())
+    assert parts[0].weight.shape == (4, 3)

@@ -22,8 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from huggingface_hub import HfApi, snapshot_download
-from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -31,7 +29,8 @@ from torch import Tensor
 from hiersum.config import ModelConfig, config_from_dict
 from hiersum.errors import CheckpointError, ConfigError
 from hiersum.model.network import Network, build_network
-from hiersum.model.storage import STORAGES, Storage, pack, unpack
+from hiersum.model.rewritten import names_of_rewritten
+from hiersum.model.storage import STORAGES, Storage, pack, unfilled, unpack
 
 FORMAT = 1
 CONFIG, WEIGHTS, TOKENIZER, CARD = (
@@ -81,7 +80,11 @@ def save_pretrained(
 
 
 def from_pretrained(
-    name_or_directory: Path | str, *, revision: str | None = None, dropout: float | None = None
+    name_or_directory: Path | str,
+    *,
+    revision: str | None = None,
+    dropout: float | None = None,
+    int8: bool = False,
 ) -> Network:
     """Build the network of a model folder, or of a model on the Hugging Face hub, ready to
     evaluate.
@@ -90,6 +93,8 @@ def from_pretrained(
         name_or_directory: the folder, or `owner/name`.
         revision: a branch, tag or commit on the hub.
         dropout: in place of the one it was saved with, to train it further.
+        int8: leave what `quantized` rewrites as the integers it is stored as; the network is of no
+            other use then.
 
     Raises:
         CheckpointError: there is no such folder, or a file is missing, damaged or of another
@@ -100,11 +105,12 @@ def from_pretrained(
     config = _model_config(record, folder / CONFIG)
     if dropout is not None:
         config = dataclasses.replace(config, dropout=dropout)
-    tensors = _read_weights(folder / WEIGHTS, record.get("weights_crc32"))
-    with torch.device("meta"):  # no weight is drawn only to be replaced
+    packed = _read_weights(folder / WEIGHTS, record.get("weights_crc32"))
+    with unfilled():
         network = build_network(config)
+    tensors = unpack(packed, names_of_rewritten(network) if int8 else ())
     _check_names({name: t.shape for name, t in network.state_dict().items()}, tensors, folder)
-    network.load_state_dict(tensors, assign=True)
+    network.requires_grad_(not int8).load_state_dict(tensors, assign=True)
     return network.eval()
 
 
@@ -134,6 +140,9 @@ def fetch(
         raise CheckpointError(
             f"{folder}: no such folder; give a model folder or a hub's owner/name"
         )
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
     try:
         found = snapshot_download(
             str(name_or_directory), revision=revision, allow_patterns=list(patterns)
@@ -149,6 +158,8 @@ def fetch(
 def push_to_hub(directory: Path | str, repo_id: str, *, private: bool = True) -> str:
     """Upload a model folder to the Hugging Face hub and return its address."""
     read_config(directory)
+    from huggingface_hub import HfApi
+
     api = HfApi()
     api.create_repo(repo_id, private=private, exist_ok=True)
     return str(api.upload_folder(repo_id=repo_id, folder_path=str(directory)))
@@ -202,7 +213,7 @@ def _read_weights(path: Path, checksum: int | None) -> dict[str, Tensor]:
         raise CheckpointError(
             f"{path}: damaged, its bytes are not those that {CONFIG} was written for; copy it again"
         )
-    return unpack(packed)
+    return packed
 
 
 def _check_names(

@@ -17,13 +17,16 @@ from hiersum.model.network import Network
 from hiersum.model.rewritten import rewritten
 from hiersum.model.storage import quantize
 
+# The operator itself: torch's wrapper looks at every argument for what only its compiler uses.
+_linear_dynamic = torch.ops.quantized.linear_dynamic.op
+
 
 class Int8Linear(nn.Module):
     """W x + b with W as integers."""
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         super().__init__()
-        values, scale = quantize(weight.detach().float())
+        values, scale = quantize(weight)
         with warnings.catch_warnings():  # of the tensor type, whose kernels have no successor yet
             warnings.simplefilter("ignore", UserWarning)
             channels = torch._make_per_channel_quantized_tensor(
@@ -34,8 +37,8 @@ class Int8Linear(nn.Module):
         )
 
     def forward(self, states: Tensor) -> Tensor:
-        # The kernels add pairs of products in 16 bits, which 7 bits of activation never overflow.
-        result: Tensor = torch.ops.quantized.linear_dynamic(states, self.packed, reduce_range=True)
+        # True: the kernels add pairs of products in 16 bits, which 7 bits of activation never overflow.
+        result: Tensor = _linear_dynamic(states, self.packed, True)
         return result
 
 

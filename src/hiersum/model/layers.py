@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hiersum.model.dropout import Dropout, drop
+from hiersum.model.storage import Integers
 
 NORM_EPSILON = 1e-6
 ROWS_AT_ONCE = 2_048
@@ -91,12 +92,16 @@ class FeedForward(nn.Module):
 
     def _transform(self, states_RD: Tensor) -> Tensor:
         states_RD = drop(states_RD, self.dropout.inputs, self.training)
-        if self.gate is None:
-            hidden_RF = F.relu(self.inner(states_RD))
-        else:
-            hidden_RF = F.gelu(self.inner(states_RD), approximate="tanh") * self.gate(states_RD)
-        result: Tensor = self.outer(drop(hidden_RF, self.dropout.hidden, self.training))
+        hidden_RF = drop(self.hidden(states_RD), self.dropout.hidden, self.training)
+        result: Tensor = self.outer(hidden_RF)
         return result
+
+    def hidden(self, states_RD: Tensor) -> Tensor:
+        """Return the hidden layer."""
+        if self.gate is None:
+            return F.relu(self.inner(states_RD))
+        gate_RF: Tensor = self.gate(states_RD)
+        return F.gelu(self.inner(states_RD), approximate="tanh") * gate_RF
 
 
 class Residual(nn.Module):
@@ -165,7 +170,10 @@ class WordEmbedding(nn.Embedding):
         self.scale = scale
 
     def forward(self, token_ids: Tensor) -> Tensor:
-        words = super().forward(token_ids)
+        if isinstance(self.weight, Integers):
+            words = self.weight.rows(token_ids)
+        else:
+            words = super().forward(token_ids)
         return words if self.scale == 1 else words * self.scale
 
 

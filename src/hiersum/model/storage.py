@@ -1,16 +1,35 @@
-"""Numbers on disk: full, half, or eight bits with a scale per row; always read as float32."""
+"""Numbers on disk: full, half, or eight bits with a scale per row; read as float32, or as they are."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
 
 Storage = Literal["float32", "float16", "bfloat16", "int8"]
 STORAGES: tuple[Storage, ...] = ("float32", "float16", "bfloat16", "int8")
 SCALE_SUFFIX = ".scale"
+
+
+class Integers(nn.Parameter):
+    """A matrix of integers, each row with its scale; as it is stored, it is mapped from its file."""
+
+    scale: Tensor
+
+    @classmethod
+    def of(cls, values: Tensor, scale: Tensor) -> Integers:
+        """Keep a scale beside its values."""
+        integers = cls(values, requires_grad=False)
+        integers.scale = scale
+        return integers
+
+    def rows(self, numbers: Tensor) -> Tensor:
+        """Return some rows as float32."""
+        return self.detach()[numbers].float() * self.scale[numbers]
 
 
 def pack(tensors: Mapping[str, Tensor], storage: Storage) -> dict[str, Tensor]:
@@ -23,12 +42,17 @@ def pack(tensors: Mapping[str, Tensor], storage: Storage) -> dict[str, Tensor]:
         elif tensor.dim() < 2:
             packed[name] = tensor.float().contiguous()
         else:
-            packed[name], packed[name + SCALE_SUFFIX] = quantize(tensor.float())
+            packed[name], packed[name + SCALE_SUFFIX] = quantize(tensor)
     return packed
 
 
-def unpack(packed: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Return stored tensors as float32."""
+def unpack(packed: Mapping[str, Tensor], as_integers: Collection[str] = ()) -> dict[str, Tensor]:
+    """Return stored tensors as float32.
+
+    Args:
+        packed: as they are stored.
+        as_integers: names of tensors that are returned as `Integers`, if they are stored so.
+    """
     scales = {
         name
         for name in packed
@@ -36,17 +60,54 @@ def unpack(packed: Mapping[str, Tensor]) -> dict[str, Tensor]:
         and (whole := packed.get(name.removesuffix(SCALE_SUFFIX))) is not None
         and whole.dtype == torch.int8
     }
-    return {
-        name: tensor.float() * packed[name + SCALE_SUFFIX]
-        if name + SCALE_SUFFIX in scales
-        else tensor.float()
-        for name, tensor in packed.items()
-        if name not in scales
-    }
+    unpacked = {}
+    for name, tensor in packed.items():
+        if name in scales:
+            continue
+        if name + SCALE_SUFFIX not in scales:
+            unpacked[name] = tensor.float()
+        elif name in as_integers:
+            unpacked[name] = Integers.of(tensor, packed[name + SCALE_SUFFIX])
+        else:
+            unpacked[name] = tensor.float().mul_(packed[name + SCALE_SUFFIX])
+    return unpacked
+
+
+def join_rows(weights: Sequence[Tensor]) -> Tensor:
+    """Return one matrix with the rows of all; of integers, if all are."""
+    joint = torch.cat([weight.detach() for weight in weights])
+    scales = [weight.scale for weight in weights if isinstance(weight, Integers)]
+    return Integers.of(joint, torch.cat(scales)) if len(scales) == len(weights) else joint
 
 
 def quantize(tensor: Tensor) -> tuple[Tensor, Tensor]:
     """Return int8 values and a scale per row: value * scale is within scale / 2 of the weight."""
+    if isinstance(tensor, Integers):
+        return tensor.detach(), tensor.scale
+    tensor = tensor.detach().float()
     scale = tensor.abs().amax(-1, keepdim=True) / 127
     values = (tensor / scale.clamp(min=1e-30)).round().clamp(-127, 127)
     return values.to(torch.int8), scale
+
+
+@contextmanager
+def unfilled() -> Iterator[None]:
+    """Build networks whose weights are shapes only, to be assigned from a file."""
+    with torch.device("meta"), _NothingDrawn():
+        yield
+
+
+class _NothingDrawn(TorchFunctionMode):
+    """Leaves out first weights: to draw them without memory, torch would import its compiler."""
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        kwargs = kwargs or {}
+        if getattr(func, "__module__", "") == "torch.nn.init":
+            return args[0] if args else kwargs["tensor"]
+        return func(*args, **kwargs)

@@ -74,6 +74,28 @@ def open_page(browser: Browser) -> Iterator[Callable[..., WatchedPage]]:
         context.close()
 
 
+def marked(page: Page) -> list[str]:
+    """Return the paragraphs that are highlighted, by the name that a screen reader says."""
+    return [
+        element.get_attribute("aria-label") or ""
+        for element in page.locator(".paragraph.is-source").all()
+    ]
+
+
+def wait_until_in_view(page: Page, selector: str) -> None:
+    """Wait for the first such element to be seen whole, within its panel and on the screen."""
+    page.wait_for_function(
+        """selector => {
+            const element = document.querySelector(selector);
+            const box = element.getBoundingClientRect();
+            const panel = element.closest(".panel-body").getBoundingClientRect();
+            const [top, bottom] = [Math.max(panel.top, 0), Math.min(panel.bottom, innerHeight)];
+            return box.top >= top - 1 && box.bottom <= bottom + 1;
+        }""",
+        arg=selector,
+    )
+
+
 def _note(watched: WatchedPage, kind: str, text: str) -> None:
     if kind in ("error", "warning"):
         watched.complaints.append(text)

@@ -3,48 +3,20 @@
 from __future__ import annotations
 
 import json
-import re
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from page_visits import FIRST, SECOND, open_choices, paste
+from playwright.sync_api import Route, expect
 from servers import running
-from support import EXAMPLES, make_docx, make_pdf
 
 from hiersum import Summarizer
 from hiersum.types import SummarySentence
 
 Open = Callable[..., Any]
-FIRST = (
-    "The harbour bridge reopened on Monday after eleven months. The repair cost 48 million crowns."
-)
-SECOND = "The ferry that carried commuters will stop in June. Ninety workers will lose their jobs."
-
-
-def paste(page: Page, *texts: str) -> None:
-    for number, text in enumerate(texts):
-        if number:
-            page.get_by_role("button", name="Add a text").click()
-        page.get_by_label("Text", exact=True).nth(number).fill(text)
-
-
-def drop(page: Page, files: dict[str, bytes]) -> None:
-    """Drop files on the page as a person does from a folder."""
-    transfer = page.evaluate_handle(
-        """files => {
-            const transfer = new DataTransfer();
-            for (const [name, bytes] of files) {
-                transfer.items.add(new File([new Uint8Array(bytes)], name));
-            }
-            return transfer;
-        }""",
-        [[name, list(content)] for name, content in files.items()],
-    )
-    for event in ("dragover", "drop"):
-        page.dispatch_event(".drop", event, {"dataTransfer": transfer})
 
 
 def test_pasted_texts_become_a_summary_with_sources(open_page: Open, live_address: str) -> None:
@@ -52,7 +24,9 @@ def test_pasted_texts_become_a_summary_with_sources(open_page: Open, live_addres
     page = watched.page
     page.get_by_label("Title").fill("Harbour bridge")
     paste(page, FIRST, SECOND)
-    page.get_by_label("Name of the document").first.fill("gazette")
+    page.locator(".text-name").first.click()
+    page.get_by_label("Name of the document").fill("gazette")
+    open_choices(page)
     page.get_by_label("Maximum words").fill("20")
     page.get_by_role("button", name="Summarise").click()
     page.wait_for_selector(".summary")
@@ -66,6 +40,7 @@ def test_pasted_texts_become_a_summary_with_sources(open_page: Open, live_addres
 def test_choices_say_what_is_done(open_page: Open, live_address: str) -> None:
     page = open_page(live_address).page
     page.wait_for_selector("select option[value=lead]", state="attached")
+    open_choices(page)
     assert page.get_by_label("What to do").locator("option").all_inner_texts() == [
         "Quote the most central sentences",
         "Quote the beginnings",
@@ -84,6 +59,7 @@ def test_the_choice_of_sentences_is_sent(
 ) -> None:
     page = open_page(live_address).page
     paste(page, FIRST)
+    open_choices(page)
     page.get_by_label("Keep").select_option(choice)
     with page.expect_request("**/v1/summarize/stream") as request:
         page.get_by_role("button", name="Summarise").click()
@@ -132,7 +108,7 @@ def test_every_stage_of_the_work_is_shown(open_page: Open, live_address: str) ->
     page.wait_for_selector(".summary")
     seen = page.evaluate("seen")
     assert seen[0] == "Sending …"
-    assert [s for s in seen if s != "Sending …"][-1] == "Finding sources …"
+    assert [s for s in seen if s != "Sending …"][-1] == "Checking …"
 
 
 def test_one_click_on_an_example_gives_its_summary(open_page: Open, live_address: str) -> None:
@@ -144,57 +120,40 @@ def test_one_click_on_an_example_gives_its_summary(open_page: Open, live_address
     page.locator(".sentence").first.hover()
     page.wait_for_selector(".paragraph.is-source")
     page.get_by_role("button", name="Edit documents").click()
-    assert page.locator(".text").count() == 5
+    assert page.locator(".texts li").count() == 5
     watched.assert_quiet(live_address)
 
 
-def test_dropped_files_of_every_kind_are_read(open_page: Open, live_address: str) -> None:
+def test_a_wrong_number_of_words_is_pointed_at(open_page: Open, live_address: str) -> None:
     watched = open_page(live_address)
     page = watched.page
-    folder = EXAMPLES / "harbour-bridge"
-    drop(
-        page,
-        {
-            "gazette.txt": (folder / "1-gazette.txt").read_bytes(),
-            "union.md": (folder / "2-union.md").read_bytes(),
-            "observer.html": (folder / "3-observer.html").read_bytes(),
-            "notes.pdf": make_pdf([[FIRST]]),
-            "letter.docx": make_docx([SECOND]),
-        },
-    )
-    expect(page.locator(".text")).to_have_count(5)
-    names = [element.input_value() for element in page.get_by_label("Name of the document").all()]
-    assert names == ["gazette.txt", "union.md", "observer.html", "notes.pdf", "letter.docx"]
-    assert "Accept all cookies" not in page.get_by_label("Text", exact=True).nth(2).input_value()
+    paste(page, FIRST)
+    open_choices(page)
+    page.get_by_label("Maximum words").fill("0")
+    open_choices(page)
     page.get_by_role("button", name="Summarise").click()
-    page.wait_for_selector(".summary")
-    assert page.locator(".document").count() == 5
-    watched.assert_quiet(live_address)
+    expect(page.get_by_label("Maximum words")).to_be_focused()
+    assert not any("summarize" in url for url in watched.requests)
 
 
-def test_a_file_that_cannot_be_read_is_named_and_the_others_stay(
-    open_page: Open, live_address: str
-) -> None:
+def test_an_error_hides_the_names_of_settings(open_page: Open, live_address: str) -> None:
     page = open_page(live_address).page
-    drop(page, {"image.png": b"\x89PNG", "note.txt": FIRST.encode(), "torn.pdf": b"%PDF-1.4 torn"})
-    expect(page.locator(".file-problems li")).to_have_count(2)
-    problems = page.locator(".file-problems").inner_text()
-    assert "image.png: this is an image; hiersum reads text only" in problems
-    assert "torn.pdf: damaged PDF" in problems
-    assert page.get_by_label("Text", exact=True).input_value() == FIRST
-
-
-def test_files_are_chosen_with_the_button_too(open_page: Open, live_address: str) -> None:
-    page = open_page(live_address).page
-    with page.expect_file_chooser() as chooser:
-        page.get_by_text("Choose files").click()
-    chooser.value.set_files([EXAMPLES / "harbour-bridge" / "1-gazette.txt"])
-    expect(page.get_by_label("Text", exact=True)).to_have_value(re.compile("Port Ellery"))
+    paste(page, FIRST)
+    detail = "no document could be read; the first, a.txt: beyond the limit (data.max_documents)"
+    answer = {"status": 422, "json": {"detail": detail}}
+    page.route("**/v1/summarize/stream", lambda route: route.fulfill(**answer))
+    page.get_by_role("button", name="Summarise").click()
+    alert = page.get_by_role("alert").filter(has_text="That did not work")
+    expect(alert).to_be_in_viewport()
+    said = alert.inner_text()
+    assert "No document could be read; the first, a.txt: beyond the limit.\n" in said
+    assert "data." not in said
 
 
 def test_two_systems_are_compared_side_by_side(open_page: Open, live_address: str) -> None:
     watched = open_page(live_address)
     page = watched.page
+    open_choices(page)
     page.get_by_label("Compare two summaries").check()
     page.get_by_role("button", name="Harbour bridge").click()
     page.wait_for_selector(".is-comparison")
@@ -264,19 +223,6 @@ def test_an_error_within_the_stream_is_shown(open_page: Open, live_address: str)
     assert "There is no text in the documents." in alert.inner_text()
 
 
-def test_nothing_to_summarise_is_said_before_anything_is_sent(
-    open_page: Open, live_address: str
-) -> None:
-    watched = open_page(live_address)
-    watched.page.get_by_role("button", name="Summarise").click()
-    alert = watched.page.get_by_role("alert").filter(has_text="There is no text yet")
-    alert.wait_for()
-    assert not any("summarize" in url for url in watched.requests)
-    assert "still here" not in alert.inner_text(), "there are no documents"
-    drop(watched.page, {"note.txt": FIRST.encode()})
-    expect(alert).to_have_count(0)
-
-
 def test_a_server_that_is_gone_is_said_so(open_page: Open, live_address: str) -> None:
     page = open_page(live_address).page
     paste(page, FIRST)
@@ -335,10 +281,8 @@ def test_the_page_fits_a_phone(open_page: Open, live_address: str) -> None:
 def test_the_keyboard_is_enough(open_page: Open, live_address: str) -> None:
     page = open_page(live_address).page
     page.wait_for_selector(".examples button")
-    page.get_by_label("Title").focus()
+    page.get_by_label("Name of the document").focus()
     page.keyboard.type("Ferry")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     page.keyboard.type(SECOND)
     for _ in range(20):

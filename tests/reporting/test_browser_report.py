@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from browsers import marked, wait_until_in_view
+from playwright.sync_api import expect
 
 from hiersum import Cluster, Document, Summarizer
 from hiersum.reporting.html import result_with_report, write_report, write_results
-from hiersum.types import Summary, SummarySentence, Unread
+from hiersum.types import Summary, Unread
 
 Open = Callable[..., Any]
 HOSTILE = "</script><img src=x onerror=\"document.title='taken'\"><b>bold</b> {{data}}"
@@ -29,28 +30,6 @@ def report(bridge: Summary, tmp_path: Path) -> str:
     even = tuple((1 / size,) * size for _ in range(size))
     write_report(replace(bridge, attention=((head, even),)), tmp_path / "report.html")
     return (tmp_path / "report.html").as_uri()
-
-
-def marked(page: Page) -> list[str]:
-    """The paragraphs that are highlighted, by the name that a screen reader says."""
-    return [
-        element.get_attribute("aria-label") or ""
-        for element in page.locator(".paragraph.is-source").all()
-    ]
-
-
-def wait_until_in_view(page: Page, selector: str) -> None:
-    """Wait for the first such element to be seen whole, within its panel and on the screen."""
-    page.wait_for_function(
-        """selector => {
-            const element = document.querySelector(selector);
-            const box = element.getBoundingClientRect();
-            const panel = element.closest(".panel-body").getBoundingClientRect();
-            const [top, bottom] = [Math.max(panel.top, 0), Math.min(panel.bottom, innerHeight)];
-            return box.top >= top - 1 && box.bottom <= bottom + 1;
-        }""",
-        arg=selector,
-    )
 
 
 def test_pointing_at_a_sentence_shows_its_sources_in_place(open_page: Open, report: str) -> None:
@@ -190,129 +169,13 @@ def test_coverage_hides_the_names_of_settings(
     open_page: Open, bridge: Summary, tmp_path: Path
 ) -> None:
     unread = Unread("c.txt", "its language is de, not en (data.language=any reads all)")
-    write_report(replace(bridge, unread=(unread,)), tmp_path / "r.html")
+    summary = replace(bridge, unread=(unread,), sentences=bridge.sentences[:1])
+    write_report(summary, tmp_path / "r.html")
     page = open_page((tmp_path / "r.html").as_uri()).page
     page.get_by_role("tab", name="Coverage").click()
-    assert page.locator(".unread li").inner_text() == "c.txt: its language is de, not en"
-
-
-@pytest.fixture
-def checked(bridge: Summary, tmp_path: Path) -> str:
-    """The address of a report whose sentences were written and checked: some kept, one left out."""
-    first, second, third, *_ = bridge.sentences
-    quote = "The last ferry"
-    written = replace(
-        first,
-        text="After eleven months of repairs the bridge is open.",
-        support=0.93,
-        sources=tuple(replace(s, score=0.93, quote=first.text) for s in first.sources),
-    )
-    quoted = replace(second, support=1.0, is_quoted=True)
-    doubtful = replace(third, text="The union is angry.", support=0.31)
-    dropped = SummarySentence(
-        f"{quote} was sold to Ada Lovelace.",
-        first.sources,
-        support=0.12,
-        reason="names Ada Lovelace, which its sources do not",
-    )
-    summary = replace(
-        bridge,
-        sentences=(written, quoted, doubtful),
-        dropped=(dropped, SummarySentence("The ferry sank.")),
-        system="ht",
-        model="hiersum-small",
-    )
-    write_report(summary, tmp_path / "checked.html")
-    return (tmp_path / "checked.html").as_uri()
-
-
-def test_sentences_show_their_support(open_page: Open, checked: str) -> None:
-    page = open_page(checked).page
-    said = [mark.text_content() for mark in page.locator(".summary-text .support").all()]
-    assert said == [" support 93%", " support 100%", " low support 31%"]
-    page.locator(".sentence").first.click()
-    detail = page.locator(".sentence-detail").inner_text()
-    assert "Sentence 1 · 2 sources · 93% support" in detail
-    assert page.get_by_role("status").inner_text().startswith("Sentence 1: 93% support, 2 sources:")
-
-
-def test_quoted_sentences_stand_in_quotation_marks(open_page: Open, checked: str) -> None:
-    page = open_page(checked).page
-    text = page.locator(".sentence").nth(1).inner_text()
-    assert (text[0], text[-1]) == ("“", "”")
-    assert "“" not in page.locator(".sentence").first.inner_text()
-    page.locator(".sentence").nth(1).click()
-    assert page.get_by_text("Quoted word for word from the source.").is_visible()
-
-
-def test_a_sentence_lights_up_the_very_sentence_it_rests_on(
-    open_page: Open, checked: str, bridge: Summary
-) -> None:
-    """By its quote, however few words the two share; in the other document by its words."""
-    page = open_page(checked).page
-    page.locator(".sentence").first.click()
-    assert page.locator("mark").first.inner_text() == bridge.sentences[0].text
-    assert page.locator("mark").count() == 2
-    assert page.locator(".detail-quote").first.inner_text() == bridge.sentences[0].text
-
-
-def test_sentences_that_were_left_out_are_folded_away_with_the_reason(
-    open_page: Open, checked: str
-) -> None:
-    page = open_page(checked).page
-    reason = page.get_by_text("Names Ada Lovelace, which its sources do not.")
-    assert not reason.is_visible()
-    page.get_by_text("Left out (2 sentences)").click()
-    assert reason.is_visible()
-    assert page.get_by_text("No source supports it.").is_visible()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_checks_for_accessibility_find_nothing_in_checked_sentences(
-    open_page: Open, checked: str, scheme: str
-) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
-    page = open_page(checked, color_scheme=scheme).page
-    page.locator(".sentence").first.click()
-    page.get_by_text("Left out (2 sentences)").click()
-    results = Axe().run(page)
-    assert results.violations_count == 0, results.generate_report()
-
-
-def span_of(words: str, text: str) -> dict[str, Any]:
-    return {"text": words, "start": text.index(words), "end": text.index(words) + len(words)}
-
-
-def test_unsupported_facts_and_conflicts_are_marked(
-    open_page: Open, bridge: Summary, tmp_path: Path
-) -> None:
-    """Offsets count characters as people do, also behind signs that take two units in a browser."""
-    result = result_with_report(bridge)
-    text = "\N{BRIDGE AT NIGHT} It cost 48 million crowns, said Ada Lovelace."
-    result["sentences"][0] = {
-        "text": text,
-        "sources": [],
-        "unsupported": [{**span_of("Ada Lovelace", text), "kind": "name"}],
-        "conflicts": [
-            {
-                **span_of("48 million", text),
-                "kind": "number",
-                "other": "44 million",
-                "document": 4,
-                "paragraph": 2,
-            }
-        ],
-    }
-    write_results([result], tmp_path / "r.html")
-    page = open_page((tmp_path / "r.html").as_uri()).page
-    assert page.locator(".sentence .unsupported").text_content() == "Ada Lovelace (in no source)"
-    assert page.locator(".sentence .conflict").text_content() == "48 million (sources differ)"
-    page.locator(".sentence").first.click()
-    detail = page.locator(".sentence-detail").inner_text()
-    assert "No source supports it." in detail
-    assert "In no source: “Ada Lovelace”" in detail
-    assert "“48 million” here, “44 million” there (5-agency.txt, paragraph 3)." in detail
+    assert page.locator(".unread li").inner_text() == "c.txt: its language is German, not English"
+    unused = "Nothing was taken from 2-union.md, 3-observer.html and 4-engineers-report.txt."
+    assert page.get_by_text(unused).is_visible(), "what was read and not used is told as well"
 
 
 def test_hostile_text_is_shown_and_never_run(open_page: Open, tmp_path: Path) -> None:
@@ -352,7 +215,7 @@ def test_on_a_phone_a_tap_leads_to_the_source_and_back(open_page: Open, report: 
     assert page.evaluate("document.documentElement.scrollWidth") == 360
     page.locator(".sentence").nth(1).tap()
     expect(page.locator(".paragraph.is-source").first).to_be_in_viewport()
-    bar = page.get_by_role("region", name="Sources of the chosen sentence")
+    bar = page.get_by_role("region", name="Places of what is chosen")
     assert "Sentence 2 · source 1 of 1" in bar.inner_text()
     bar.get_by_role("button", name="Back to summary").tap()
     sentence = page.locator(".sentence").nth(1)

@@ -27,7 +27,8 @@ from hiersum.types import Summary
 
 ASSETS = files("hiersum.reporting") / "assets"
 MODULES = (
-    "dom result selection summary sources ranking coverage circle graph view theme report".split()
+    *("dom", "result", "selection", "disagreements", "summary", "sources", "ranking", "coverage"),
+    *("circle", "graph", "view", "theme", "report"),
 )
 """The scripts of a report, each after those it imports from."""
 STYLES = ("base.css", "view.css", "panels.css", "adapt.css")
@@ -146,19 +147,31 @@ def _plain(results: Iterable[Mapping[str, Any]]) -> str:
     parts = []
     for result in results:
         parts.append(f"<h1>{escape(result['title'] or 'Summary')}</h1>")
+        if result.get("answered") is False:
+            parts.append("<p>No document answers this.</p>")
         for sentence in result["sentences"]:
-            places = [
-                f"{result['documents'][source['document']]['name']}, paragraph {source['paragraph'] + 1}"
-                for source in sentence["sources"]
-            ]
-            sources = f" <small>({escape('; '.join(places))})</small>" if places else ""
+            places = "; ".join(_plain_place(result, source) for source in sentence["sources"])
+            sources = f" <small>({places})</small>" if places else ""
             parts.append(f"<p>{_plain_sentence(sentence)}{sources}</p>")
+        if result.get("disagreements"):
+            parts.append("<h2>Sources differ</h2>")
+        for found in result.get("disagreements", ()):
+            sides = "; ".join(
+                f"\u201c{escape(side['text'])}\u201d ({_plain_place(result, side)})"
+                for side in found["sides"]
+            )
+            parts.append(f"<p>{escape(found['about'].capitalize())}: {sides}</p>")
         if result["dropped"]:
             parts.append("<h2>Left out</h2>")
         for sentence in result["dropped"]:
             reason = escape(sentence.get("reason") or "no source supports it")
             parts.append(f"<p>{_plain_sentence(sentence)} <small>({reason})</small></p>")
     return "".join(parts)
+
+
+def _plain_place(result: Mapping[str, Any], place: Mapping[str, Any]) -> str:
+    name = result["documents"][place["document"]]["name"]
+    return escape(f"{name}, paragraph {place['paragraph'] + 1}")
 
 
 def _plain_sentence(sentence: Mapping[str, Any]) -> str:

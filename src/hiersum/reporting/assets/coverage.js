@@ -64,20 +64,25 @@ function cells(result, document) {
   return states;
 }
 
-function allRead(result) {
-  const unused = result.names.filter((_, document) => !result.report.coverage[document]?.cited);
-  if (!unused.length) return "Every document was read.";
+/** Documents that were read, but that no sentence comes from. */
+function unusedText(result) {
+  const noted = new Set(result.line.unread.map((part) => part.document));
+  const isUnused = (_, document) => !result.report.coverage[document]?.cited && !noted.has(document);
+  const unused = result.names.filter(isUnused);
+  if (!unused.length) return "";
   const more = unused.length > MAX_NAMES ? [count(unused.length - MAX_NAMES, "other")] : [];
-  return `Every document was read. Nothing was taken from ${listed([...unused.slice(0, MAX_NAMES), ...more])}.`;
+  return `Nothing was taken from ${listed([...unused.slice(0, MAX_NAMES), ...more])}.`;
 }
 
 function unreadList(result) {
   const { unread } = result.line;
-  if (!unread.length) return h("p", { class: "soft note" }, allRead(result));
+  const unused = h("p", { class: "soft note" }, unusedText(result));
+  if (!unread.length) return (unused.prepend("Every document was read. "), unused);
   return h(
     "section",
     { class: "unread" },
-    h("h3", {}, "Not read"),
+    unused,
+    h("h3", {}, "Not read, or not to the end"),
     h(
       "ul",
       {},

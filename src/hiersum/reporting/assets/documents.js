@@ -1,18 +1,33 @@
-// The documents of the live page: texts that are pasted, and files that are dropped.
+// The documents of the live page: a list of names, and one box for the text of the one that is open.
 
-import { count, h } from "./dom.js";
+import { count, freshId, h, hidden } from "./dom.js";
 import { plainReason } from "./result.js";
 import { readFile } from "./stream.js";
 
 const KINDS = ".txt,.md,.html,.htm,.pdf,.docx,.gz,text/*";
 
-/** The list of texts as elements, with `add`, `replaceAll` and `filled`. */
-export class DocumentList {
+/** The documents as one box, with `add`, `replaceAll` and `filled`. */
+export class DocumentBox {
+  #documents = [];
+  #open = null;
+
   /** `onFilled` is called whenever a document gets text. */
   constructor(onFilled = () => {}) {
     this.onFilled = onFilled;
     this.list = h("ul", { class: "texts" });
-    this.problems = h("ul", { class: "file-problems" });
+    this.area = h("textarea", {
+      id: freshId("text"),
+      rows: "6",
+      "aria-label": "Text",
+      placeholder: "Paste a text here, or drop files: text, Markdown, HTML, PDF, Word",
+      dir: "auto",
+      oninput: () => this.#edit({ text: this.area.value }),
+    });
+    this.name = h("input", {
+      type: "text",
+      "aria-label": "Name of the document",
+      oninput: () => this.#edit({ name: this.name.value.trim() }),
+    });
     this.picker = h("input", {
       type: "file",
       multiple: true,
@@ -20,62 +35,50 @@ export class DocumentList {
       hidden: true,
       onchange: () => this.#take(this.picker),
     });
-    this.drop = h(
+    this.problems = h("ul", { class: "file-problems" });
+    this.box = h(
       "div",
       { class: "drop" },
-      h("p", {}, "Drop files here (.txt, .md, .html, .pdf, .docx), or paste a text above."),
-      h("button", { type: "button", onclick: () => this.picker.click() }, "Choose files"),
-      h("button", { type: "button", onclick: () => this.add().focus() }, "Add a text"),
-      this.picker,
+      this.list,
+      h("div", { class: "text" }, this.name, this.area),
+      h(
+        "div",
+        { class: "actions" },
+        h("button", { type: "button", onclick: () => this.#addEmpty() }, "Add another text"),
+        h("button", { type: "button", onclick: () => this.picker.click() }, "Choose files"),
+        this.picker,
+      ),
     );
-    this.whole = h("div", {}, this.list, this.drop, h("div", { role: "alert" }, this.problems));
+    this.whole = h("div", {}, this.box, h("div", { role: "alert" }, this.problems));
     this.#acceptDrops();
-    this.add();
+    this.replaceAll([{}]);
   }
 
-  /** Append a text and return its text area. */
+  /** Append a document and open it. */
   add({ name = "", text = "", url = "" } = {}) {
-    const words = h("span", { class: "soft figure" });
-    const tell = () => {
-      words.textContent = count(area.value.split(/\s+/).filter(Boolean).length, "word");
-      if (area.value.trim()) this.onFilled();
-    };
-    const area = h("textarea", {
-      rows: "4",
-      "aria-label": "Text",
-      placeholder: "Paste a text here",
-      dir: "auto",
-      oninput: tell,
-    });
-    area.value = text;
-    const title = h("input", {
-      type: "text",
-      "aria-label": "Name of the document",
-      value: name,
-      placeholder: `Document ${this.list.children.length + 1}`,
-    });
-    const remove = h(
-      "button",
-      { type: "button", class: "quiet", onclick: () => this.#remove(item) },
-      "Remove",
-    );
-    const item = h("li", { class: "text" }, h("div", { class: "text-head" }, title, words, remove), area);
-    item.read = () => ({ name: title.value.trim() || title.placeholder, url, text: area.value });
-    tell();
-    this.list.append(item);
-    return area;
+    const document = { name, text, url };
+    this.#documents.push(document);
+    this.#show(document);
+    if (text.trim()) this.onFilled();
   }
 
-  /** Put other documents in the place of all. */
+  /** Put other documents in the place of all, and open the first. */
   replaceAll(documents) {
-    this.list.replaceChildren();
+    this.#documents = [];
     this.problems.replaceChildren();
     for (const document of documents) this.add(document);
+    this.#show(this.#documents[0]);
   }
 
   /** The documents that have a text. */
   filled() {
-    return [...this.list.children].map((item) => item.read()).filter((document) => document.text.trim());
+    return this.#documents
+      .filter(({ text }) => text.trim())
+      .map((document) => ({ name: this.#nameOf(document), url: document.url, text: document.text }));
+  }
+
+  focus() {
+    this.area.focus();
   }
 
   /** Read files one after the other; one that cannot be read is named, the others are kept. */
@@ -84,16 +87,83 @@ export class DocumentList {
     for (const file of files) {
       try {
         const { documents, unread } = await readFile(file);
-        for (const item of [...this.list.children]) if (!item.read().text.trim()) item.remove();
+        this.#documents = this.#documents.filter(({ text }) => text.trim());
         for (const document of documents) this.add(document);
         for (const part of unread) this.#complain(`${part.name}: ${plainReason(part.reason)}`);
       } catch (error) {
         this.#complain(
-          error.message.startsWith(file.name) ? error.message : `${file.name}: ${error.message}`,
+          error.message.startsWith(file.name) ? error.message : `${file.name}: ${plainReason(error.message)}`,
         );
       }
     }
-    if (!this.list.children.length) this.add();
+  }
+
+  #nameOf(document) {
+    return document.name || `Document ${this.#documents.indexOf(document) + 1}`;
+  }
+
+  #show(document) {
+    this.#open = document;
+    this.area.value = document.text;
+    this.name.value = document.name;
+    this.name.placeholder = `Document ${this.#documents.indexOf(document) + 1}`;
+    this.#list();
+    this.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+  }
+
+  #edit(change) {
+    Object.assign(this.#open, change);
+    if (this.#open.text.trim()) this.onFilled();
+    const row = this.list.children[this.#documents.indexOf(this.#open)];
+    row.replaceWith(this.#row(this.#open));
+  }
+
+  /** Two documents or more are listed by name; of a single one the box says enough. */
+  #list() {
+    this.list.hidden = this.#documents.length < 2;
+    this.list.replaceChildren(...this.#documents.map((document) => this.#row(document)));
+  }
+
+  #row(document) {
+    const name = this.#nameOf(document);
+    const words = count(document.text.split(/\s+/).filter(Boolean).length, "word");
+    const isOpen = document === this.#open;
+    return h(
+      "li",
+      { class: isOpen ? "is-open" : "" },
+      h(
+        "button",
+        {
+          type: "button",
+          class: "text-name",
+          "aria-current": isOpen ? "true" : null,
+          onclick: () => (this.#show(document), this.focus()),
+        },
+        h("span", { dir: "auto" }, name),
+        h("span", { class: "soft figure" }, words),
+      ),
+      h(
+        "button",
+        { type: "button", class: "quiet", onclick: () => this.#remove(document) },
+        "Remove",
+        hidden(` ${name}`),
+      ),
+    );
+  }
+
+  /** Open an empty document; one that is there already is enough. */
+  #addEmpty() {
+    const empty = this.#documents.find(({ text }) => !text.trim());
+    if (empty) this.#show(empty);
+    else this.add();
+    this.focus();
+  }
+
+  #remove(document) {
+    const at = this.#documents.indexOf(document);
+    this.#documents.splice(at, 1);
+    this.#show(this.#documents[Math.min(at, this.#documents.length - 1)]);
+    this.focus();
   }
 
   #complain(sentence) {
@@ -105,16 +175,10 @@ export class DocumentList {
     picker.value = "";
   }
 
-  #remove(item) {
-    const next = item.nextElementSibling ?? item.previousElementSibling;
-    item.remove();
-    (next ? next.querySelector("textarea") : this.add()).focus();
-  }
-
   /** A file may be dropped anywhere on the page; without this the browser would open it instead. */
   #acceptDrops() {
     const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
-    const isOver = (value) => this.drop.classList.toggle("is-over", value);
+    const isOver = (value) => this.box.classList.toggle("is-over", value);
     addEventListener("dragover", (event) => hasFiles(event) && (event.preventDefault(), isOver(true)));
     addEventListener("dragleave", (event) => event.relatedTarget === null && isOver(false));
     addEventListener("drop", (event) => {

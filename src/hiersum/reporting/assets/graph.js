@@ -61,8 +61,7 @@ export function graphPanel(result, index, selection) {
     sliderText.textContent = edges.length
       ? `${edges.length} of ${state.graph.edges.length}, weight from ${edges.at(-1)[2].toFixed(2)}`
       : "none";
-    const isHere = selection.result === index && selection.sentence !== null;
-    const cited = isHere ? result.ranksCitedBy(selection.sentence) : new Set();
+    const cited = selection.result === index ? result.ranksOf(selection) : new Set();
     drawing.replaceChildren(
       circle(result, state.graph, edges, state.node, cited, select),
       documentList(result, state.graph.nodes),

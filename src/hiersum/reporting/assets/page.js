@@ -1,31 +1,38 @@
 // The live page: documents in, progress, summary out.
 
-import { DocumentList } from "./documents.js";
+import { DocumentBox } from "./documents.js";
 import { count, h, listed } from "./dom.js";
 import { downloadButtons } from "./download.js";
 import { progressOf } from "./progress.js";
-import { summaryName, taskName } from "./result.js";
+import { plainReason, summaryName, taskName } from "./result.js";
 import { fetchOffer, Problem, summarize, useApiKey } from "./stream.js";
 import { themeButton } from "./theme.js";
 import { showResults } from "./view.js";
 
 const place = (name) => document.getElementById(name);
-const documents = new DocumentList(() => place("problem").querySelector(".no-text")?.remove());
+const documents = new DocumentBox(() => place("problem").querySelector(".no-text")?.remove());
 const title = h("input", {
   type: "text",
   maxlength: "1000",
-  placeholder: "What are they about?",
+  placeholder: "What are they about? (optional)",
   autocomplete: "off",
 });
 const focus = h("input", {
   type: "text",
   maxlength: "1000",
-  placeholder: "A question or an aspect",
+  placeholder: "What do you want to know? (optional)",
   autocomplete: "off",
 });
 const system = h("select", {});
 const second = h("select", {});
-const words = h("input", { type: "number", min: "1", max: "2000", value: "120", required: true });
+const words = h("input", {
+  type: "number",
+  min: "1",
+  max: "2000",
+  value: "120",
+  required: true,
+  oninvalid: () => (more.open = true), // a browser can only point at what is shown
+});
 const check = h(
   "select",
   {},
@@ -38,6 +45,20 @@ const secondField = h("label", { class: "field" }, h("span", {}, "Compared with"
 secondField.hidden = true;
 const submit = h("button", { type: "submit", class: "primary" }, "Summarise");
 const examples = h("div", { class: "examples" });
+const more = h(
+  "details",
+  { class: "more" },
+  h("summary", {}, "More choices"),
+  h(
+    "div",
+    { class: "options" },
+    field("What to do", system),
+    secondField,
+    field("Maximum words", words),
+    field("Keep", check),
+  ),
+  h("label", { class: "check" }, compare, "Compare two summaries"),
+);
 const form = h(
   "form",
   {
@@ -49,30 +70,13 @@ const form = h(
     "div",
     {},
     h("h1", {}, "Many documents, one summary"),
-    h(
-      "p",
-      { class: "soft" },
-      "Give texts about one topic. Every sentence of the summary shows where it comes from.",
-    ),
+    h("p", { class: "soft" }, "Every sentence of the summary shows where it comes from."),
     examples,
   ),
-  h("label", { class: "field" }, h("span", {}, "Title"), title),
-  h("fieldset", {}, h("legend", {}, "Documents"), documents.whole),
-  h(
-    "div",
-    { class: "options" },
-    field("What to do", system),
-    secondField,
-    field("Maximum words", words),
-    field("Keep", check),
-    field("Focus", focus),
-  ),
-  h(
-    "div",
-    { class: "checks" },
-    h("label", { class: "check" }, compare, "Compare two summaries"),
-  ),
-  h("div", { class: "actions" }, submit),
+  h("fieldset", {}, h("legend", {}, "Documents about one topic"), documents.whole),
+  h("div", { class: "options" }, field("Title", title), field("Question", focus)),
+  more,
+  h("div", { class: "actions submit" }, submit),
 );
 
 function field(name, input) {
@@ -96,7 +100,7 @@ async function run() {
   place("problem").replaceChildren();
   if (!documents.filled().length) {
     showProblem(new Problem("There is no text yet. Paste one, drop a file, or try an example."), "no-text");
-    documents.list.querySelector("textarea")?.focus();
+    documents.focus();
     return;
   }
   const asked = requests();
@@ -142,7 +146,7 @@ function fold(summaries, isDone = false) {
   ];
   const open = () => {
     place("compose").replaceChildren(form);
-    title.focus();
+    documents.focus();
   };
   place("compose").replaceChildren(
     h(
@@ -167,7 +171,7 @@ function startAnew() {
   place("result").replaceChildren();
   place("problem").replaceChildren();
   place("compose").replaceChildren(form);
-  title.focus();
+  documents.focus();
 }
 
 /** Say kindly what went wrong and what can be done; documents and choices stay as they are. */
@@ -195,13 +199,14 @@ function showProblem(problem, kind = "") {
         "p",
         {},
         isKnown
-          ? asSentence(problem.message)
+          ? asSentence(plainReason(problem.message))
           : "Something unexpected happened in this page. Reloading it may help.",
       ),
       documents.filled().length ? h("p", { class: "soft" }, "Your documents are still here.") : null,
       actions.length ? h("div", { class: "actions" }, actions) : null,
     ),
   );
+  place("problem").scrollIntoView({ block: "nearest" });
   if (!isKnown) throw problem;
 }
 

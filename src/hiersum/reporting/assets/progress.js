@@ -7,10 +7,10 @@ import { supportMark } from "./summary.js";
 const STAGES = {
   queued: "Waiting",
   reading: "Reading",
-  encoding: "Encoding",
   writing: "Writing",
-  sourcing: "Finding sources",
+  checking: "Checking",
 };
+const PARTS = { encoding: "reading", sourcing: "checking" };
 
 /** Return the element of a run, and the functions that take its progress and its sentences. */
 export function progressOf(request, onCancel) {
@@ -37,10 +37,11 @@ export function progressOf(request, onCancel) {
     bar,
     written,
   );
-  function tell({ stage, done, total }) {
+  function tell({ stage: part, done, total }) {
+    const stage = PARTS[part] ?? part;
     const at = names.indexOf(stage);
     if (at < 0) return;
-    text.textContent = `${STAGES[stage]}${amount(stage, done, total)} …`;
+    text.textContent = `${STAGES[stage]}${amount(part, done, total)} …`;
     bar.value = at + (total && stage !== "queued" ? done / total : 0);
     items.forEach((item, index) => {
       item.classList.toggle("is-done", index < at);

@@ -21,8 +21,7 @@ export function rankingPanel(result, index, selection, onShow) {
     more.remove();
   }
   selection.subscribe(() => {
-    const isHere = selection.result === index && selection.sentence !== null;
-    const cited = isHere ? result.ranksCitedBy(selection.sentence) : new Set();
+    const cited = selection.result === index ? result.ranksOf(selection) : new Set();
     rows.forEach((element, rank) => element.classList.toggle("is-source", cited.has(rank)));
   });
   return h(

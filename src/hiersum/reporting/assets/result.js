@@ -14,6 +14,7 @@ export class Result {
     this.line = line;
     this.report = { ...none, ...line.report };
     this.sentences = line.sentences;
+    this.disagreements = line.disagreements ?? [];
     this.names = shortNames(line.documents);
     this.paragraphs = new Map();
     this.report.documents.forEach((of, document) => {
@@ -54,15 +55,22 @@ export class Result {
     return `${this.names[document]}, paragraph ${position + 1}`;
   }
 
+  /** The places that a selection lights up: sources of a sentence, or the sides of a disagreement. */
+  placesOf({ sentence, disagreement }) {
+    if (sentence !== null) return this.sentences[sentence].sources;
+    if (disagreement === null) return [];
+    return this.disagreements[disagreement].sides.map((side) => ({ ...side, quote: side.text }));
+  }
+
   /** The place of a ranked paragraph, all others where the same text stands included. */
   placesOfRank(rank) {
     const ranked = this.report.ranking[rank];
     return ranked ? [[ranked.document, ranked.position], ...ranked.also_in] : [];
   }
 
-  /** The ranks of the paragraphs that a sentence cites. */
-  ranksCitedBy(index) {
-    const keys = this.sentences[index].sources.map((of) => keyOf(of.document, of.paragraph));
+  /** The ranks of the paragraphs that a selection lights up. */
+  ranksOf(selection) {
+    const keys = this.placesOf(selection).map((of) => keyOf(of.document, of.paragraph));
     return new Set(keys.map((key) => this.paragraphs.get(key)?.rank).filter((rank) => rank !== null));
   }
 
@@ -79,16 +87,23 @@ export function colourOf(document) {
   return `colour-${document % NUM_COLOURS}`;
 }
 
+// What systems do, as a choice to make and as a heading; others are of packages that people added.
+const SYSTEMS = {
+  ht: ["Write a summary", "Written summary"],
+  ft: ["Write a summary", "Written summary"],
+  tdmca: ["Write a summary", "Written summary"],
+  lexrank: ["Quote the most central sentences", "Most central sentences"],
+  lead: ["Quote the beginnings", "Beginnings"],
+};
+
 /** What a system does, as a choice to make. */
 export function taskName(system) {
-  const names = { lexrank: "Quote the most central sentences", lead: "Quote the beginnings" };
-  return names[system] ?? "Write a summary";
+  return SYSTEMS[system]?.[0] ?? `Summarise with ${system}`;
 }
 
 /** What a system has made, as a heading. */
 export function summaryName({ system }) {
-  const names = { lexrank: "Most central sentences", lead: "Beginnings" };
-  return names[system] ?? "Written summary";
+  return SYSTEMS[system]?.[1] ?? `Summary by ${system}`;
 }
 
 /** The text of a sentence; a quotation stands in quotation marks. */
@@ -101,9 +116,15 @@ export function percentOf(support) {
   return typeof support === "number" ? `${Math.round(support * 100)}%` : "";
 }
 
-/** A reason without the names of settings, which only the command line needs. */
+/** A reason without the names of settings, which only the command line needs, and with those of languages. */
 export function plainReason(reason) {
-  return reason.replace(/\s*\([a-z_]+\.[a-z_]+[^)]*\)/g, "");
+  const names = new Intl.DisplayNames("en", { type: "language" });
+  return reason
+    .replace(/\s*\([a-z_]+\.[a-z_]+[^)]*\)/g, "")
+    .replace(
+      /its language is ([a-z]{2,3}), not ([a-z]{2,3})\b/g,
+      (_, own, wanted) => `its language is ${names.of(own)}, not ${names.of(wanted)}`,
+    );
 }
 
 /** Number the cited paragraphs in the order in which they are first cited. */
@@ -154,17 +175,18 @@ function allWordsOf(text) {
   return ` ${words.join(" ")} `;
 }
 
-/** Cut a source into parts and mark the quoted one, or else the one with most of the sentence's words. */
-export function closestPart(source, sentence, quote = "") {
-  const found = quote ? pattern(quote).exec(source) : null;
-  if (found) {
-    const end = found.index + found[0].length;
-    return [
-      { text: source.slice(0, found.index), isClosest: false },
-      { text: found[0], isClosest: true },
-      { text: source.slice(end), isClosest: false },
-    ].filter(({ text }) => text);
-  }
+/** The sentences of a quote, which stand one on each line. */
+export function quotedSentences(quote) {
+  return (quote ?? "").split("\n").filter((line) => line.trim());
+}
+
+/** Cut a source into parts and mark the quoted ones, or else the one with most of the sentence's words. */
+export function closestParts(source, sentence, quote = "") {
+  const quoted = quotedSentences(quote)
+    .map((line) => pattern(line).exec(source))
+    .filter(Boolean)
+    .sort((a, b) => a.index - b.index);
+  if (quoted.length) return cutAround(source, quoted);
   const wanted = new Set(wordsOf(sentence));
   const parts = splitSentences(source);
   const shares = parts.map((part) => {
@@ -173,4 +195,15 @@ export function closestPart(source, sentence, quote = "") {
   });
   const best = Math.max(...shares);
   return parts.map((text, index) => ({ text, isClosest: best > 0 && shares[index] === best }));
+}
+
+function cutAround(source, matches) {
+  const parts = [];
+  let end = 0;
+  for (const { 0: text, index } of matches) {
+    if (index < end) continue;
+    parts.push({ text: source.slice(end, index), isClosest: false }, { text, isClosest: true });
+    end = index + text.length;
+  }
+  return [...parts, { text: source.slice(end), isClosest: false }].filter(({ text }) => text);
 }

@@ -1,4 +1,4 @@
-// Which sentence of which result is looked at; every part of the view hears of it.
+// What of which result is looked at, a sentence or a disagreement; every part of the view hears of it.
 
 export class Selection {
   #listeners = [];
@@ -7,50 +7,67 @@ export class Selection {
   constructor() {
     this.result = 0;
     this.sentence = null;
+    this.disagreement = null;
     this.isPinned = false;
   }
 
-  /** Call a function with (selection, isDeliberate) whenever another sentence is looked at. */
+  /** Is nothing looked at? */
+  get isEmpty() {
+    return this.sentence === null && this.disagreement === null;
+  }
+
+  /** Call a function with (selection, isDeliberate) whenever something else is looked at. */
   subscribe(listener) {
     this.#listeners.push(listener);
   }
 
-  /** Look at a sentence while the pointer or the focus is on it, unless another one is pinned. */
+  /** Look at a sentence while the pointer or the focus is on it, unless something is pinned. */
   glance(result, sentence) {
     clearTimeout(this.#hoverTimer);
     // A pointer on its way elsewhere should not make the sources jump.
     this.#hoverTimer = setTimeout(
       () => {
-        if (!this.isPinned) this.#set(result, sentence, false, false);
+        if (!this.isPinned) this.#set(result, { sentence }, false, false);
       },
       sentence === null ? 250 : 90,
     );
   }
 
-  /** Keep a sentence until another one is chosen; choosing it again lets it go. */
+  /** Keep a sentence until something else is chosen; choosing it again lets it go. */
   toggle(result, sentence) {
-    clearTimeout(this.#hoverTimer);
-    const isSame = this.isPinned && this.result === result && this.sentence === sentence;
-    if (isSame) this.#set(result, null, false, true);
-    else this.#set(result, sentence, true, true);
+    this.#toggle(result, { sentence });
+  }
+
+  /** The same for a disagreement. */
+  toggleDisagreement(result, disagreement) {
+    this.#toggle(result, { disagreement });
   }
 
   /** Let go of whatever is chosen. */
   clear() {
-    clearTimeout(this.#hoverTimer);
-    this.#set(this.result, null, false, true);
+    this.show(this.result);
   }
 
   /** Turn to another result. */
   show(result) {
-    this.#set(result, null, false, true);
+    clearTimeout(this.#hoverTimer);
+    this.#set(result, {}, false, true);
   }
 
-  #set(result, sentence, isPinned, isDeliberate) {
-    const isNews = this.result !== result || this.sentence !== sentence || this.isPinned !== isPinned;
-    this.result = result;
-    this.sentence = sentence;
-    this.isPinned = isPinned;
+  #toggle(result, what) {
+    clearTimeout(this.#hoverTimer);
+    if (this.isPinned && this.#is(result, what)) this.#set(result, {}, false, true);
+    else this.#set(result, what, true, true);
+  }
+
+  #is(result, { sentence = null, disagreement = null }) {
+    return this.result === result && this.sentence === sentence && this.disagreement === disagreement;
+  }
+
+  #set(result, what, isPinned, isDeliberate) {
+    const isNews = !this.#is(result, what) || this.isPinned !== isPinned;
+    const { sentence = null, disagreement = null } = what;
+    Object.assign(this, { result, sentence, disagreement, isPinned });
     if (isNews) for (const listener of this.#listeners) listener(this, isDeliberate);
   }
 }

@@ -1,9 +1,9 @@
 // The documents, paragraph by paragraph, with the sources of the chosen sentence marked in place.
 
 import { count, h, hidden, listed } from "./dom.js";
-import { closestPart, colourOf, keyOf, plainReason } from "./result.js";
+import { closestParts, colourOf, keyOf, plainReason } from "./result.js";
 
-/** Return the panel of documents, and the function that finds the elements of a sentence's sources. */
+/** Return the panel of documents, and the function that finds the elements of what is looked at. */
 export function sourcesPanel(result, index, selection) {
   const elements = new Map();
   const panel = h(
@@ -14,19 +14,20 @@ export function sourcesPanel(result, index, selection) {
       documentElement(result, index, of, document, selection, elements),
     ),
   );
-  const sourcesOf = (sentence) =>
-    result.sentences[sentence].sources
+  const chosen = () =>
+    (selection.result === index ? result.placesOf(selection) : [])
       .map((of) => ({ ...elements.get(keyOf(of.document, of.paragraph)), quote: of.quote }))
       .filter(({ whole }) => whole);
   let lit = [];
   const mark = () => {
     lit.forEach(restore);
-    lit = selection.result === index && selection.sentence !== null ? sourcesOf(selection.sentence) : [];
-    for (const element of lit) highlight(element, result.sentences[selection.sentence].text);
+    lit = chosen();
+    const sentence = result.sentences[selection.sentence]?.text ?? "";
+    for (const element of lit) highlight(element, sentence);
   };
   selection.subscribe(mark);
   mark();
-  return { panel, elementsOf: (sentence) => sourcesOf(sentence).map(({ whole }) => whole) };
+  return { panel, chosen: () => chosen().map(({ whole }) => whole) };
 }
 
 function documentElement(result, index, of, document, selection, elements) {
@@ -128,7 +129,7 @@ function citingButtons(index, citing, selection) {
 
 function highlight(element, sentence) {
   element.whole.classList.add("is-source");
-  const parts = closestPart(element.text, sentence, element.quote);
+  const parts = closestParts(element.text, sentence, element.quote);
   element.body.replaceChildren(...parts.flatMap(({ text, isClosest }) => (isClosest ? marked(text) : [text])));
 }
 

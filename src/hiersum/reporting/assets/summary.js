@@ -1,7 +1,8 @@
 // The summary: sentences to point at, with marks for their sources and for what no source supports.
 
+import { disagreementList } from "./disagreements.js";
 import { count, h, hidden, listed, onActivate } from "./dom.js";
-import { keyOf, percentOf, shownText, summaryName } from "./result.js";
+import { keyOf, percentOf, quotedSentences, shownText, summaryName } from "./result.js";
 
 const MAX_MARKS = 4;
 const LOW_SUPPORT = 0.5;
@@ -29,18 +30,26 @@ export function summaryCard(result, index, selection, { isCompared, actions, onS
     "section",
     { class: "card summary", "aria-label": summaryName(result.line) },
     heading(result, isCompared),
+    result.line.answered === false ? h("p", { class: "no-answer" }, "No document answers this.") : null,
     h(
       "p",
       { class: "summary-text", dir: "auto" },
-      sentences.length ? sentences.map(({ whole }) => [whole, " "]) : "The summary is empty.",
+      sentences.length ? sentences.map(({ whole }) => [whole, " "]) : emptyText(result),
     ),
     detail,
     legend(result),
+    disagreementList(result, index, selection, onShow),
     droppedList(result.line.dropped ?? []),
     footer(result, actions, onShowUnread),
   );
   showDetail();
   return card;
+}
+
+function emptyText({ line }) {
+  return line.dropped?.length
+    ? "Nothing is left of this summary: no sentence had enough support."
+    : "Nothing was written about these documents.";
 }
 
 /** The title; of two summaries under one title, what each of them is. */
@@ -95,21 +104,16 @@ export function supportMark({ support }) {
   );
 }
 
-/** The sentence with unsupported and contradicted stretches marked; offsets count code points. */
-function markedText(sentence) {
-  const characters = Array.from(sentence.text);
-  const spans = [
-    ...(sentence.unsupported ?? []).map((span) => ({ ...span, mark: "unsupported" })),
-    ...(sentence.conflicts ?? []).map((span) => ({ ...span, mark: "conflict" })),
-  ].sort((a, b) => a.start - b.start);
+/** The sentence with unsupported stretches marked; offsets count code points. */
+function markedText({ text, unsupported }) {
+  const characters = Array.from(text);
   const parts = [];
   let end = 0;
-  for (const span of spans) {
+  for (const span of [...(unsupported ?? [])].sort((a, b) => a.start - b.start)) {
     if (!(span.start >= end && span.end > span.start)) continue;
     parts.push(characters.slice(end, span.start).join(""));
     const said = characters.slice(span.start, span.end).join("");
-    const note = span.mark === "conflict" ? "sources differ" : "in no source";
-    parts.push(h("span", { class: span.mark, title: note }, said, hidden(` (${note})`)));
+    parts.push(h("span", { class: "unsupported", title: "in no source" }, said, hidden(" (in no source)")));
     end = span.end;
   }
   return [...parts, characters.slice(end).join("")];
@@ -145,7 +149,9 @@ function sentenceDetail(result, number, onShow) {
         result.placeName(document, paragraph),
       ),
       isChecked ? null : h("span", { class: "soft figure" }, percentOf(score), hidden(" support")),
-      isNew && !sentence.quoted ? h("q", { class: "detail-quote", dir: "auto" }, quote) : null,
+      isNew && !sentence.quoted
+        ? quotedSentences(quote).map((line) => h("q", { class: "detail-quote", dir: "auto" }, line))
+        : null,
     );
   });
   return [
@@ -153,7 +159,6 @@ function sentenceDetail(result, number, onShow) {
     sources.length ? h("ol", { class: "detail-sources" }, sources) : h("p", {}, "No source supports it."),
     sentence.quoted ? h("p", { class: "note" }, "Quoted word for word from the source.") : "",
     ...unsupportedNotes(sentence),
-    ...conflictNotes(result, sentence),
   ];
 }
 
@@ -163,26 +168,10 @@ function unsupportedNotes(sentence) {
   return [h("p", { class: "note" }, h("b", { class: "unsupported-key" }, "In no source: "), listed(texts))];
 }
 
-/** What other sources say instead. */
-function conflictNotes(result, sentence) {
-  return (sentence.conflicts ?? []).map((conflict) => {
-    const where = result.names[conflict.document]
-      ? ` (${result.placeName(conflict.document, conflict.paragraph)})`
-      : "";
-    return h(
-      "p",
-      { class: "note" },
-      h("b", { class: "conflict-key" }, "Sources differ: "),
-      `“${conflict.text}” here, “${conflict.other}” there${where}.`,
-    );
-  });
-}
-
 function legend(result) {
-  const has = (name) => result.sentences.some((sentence) => sentence[name]?.length);
   const entries = [
-    has("unsupported") && h("li", {}, h("span", { class: "unsupported" }, "found in no source")),
-    has("conflicts") && h("li", {}, h("span", { class: "conflict" }, "sources differ")),
+    result.sentences.some(({ unsupported }) => unsupported?.length) &&
+      h("li", {}, h("span", { class: "unsupported" }, "found in no source")),
     result.sentences.some(({ support }) => percentOf(support)) &&
       h("li", {}, h("span", { class: "support" }, "%"), "how likely the sources say this"),
     result.sentences.some(({ quoted }) => quoted) && h("li", {}, "“ ” quoted word for word"),
@@ -214,20 +203,18 @@ function reasonOf({ reason }) {
   return `${text[0].toUpperCase()}${text.slice(1)}.`;
 }
 
+/** What a reader should know of documents that were not read or not used. */
+function missingText({ line, names }) {
+  if (line.unread.length) return `${count(line.unread.length, "document")} not fully read`;
+  const { length } = line.uncited ?? [];
+  return length ? `draws on ${names.length - length} of ${count(names.length, "document")}` : "";
+}
+
 function footer(result, actions, onShowUnread) {
-  const { line } = result;
-  const facts = [
-    count(result.sentences.length, "sentence"),
-    count(result.numWords, "word"),
-    `${line.seconds.toFixed(line.seconds < 1 ? 2 : 1)} s`,
-  ];
-  if (line.model) facts.push(line.model.split(/[\\/]/).at(-1));
-  const unread = line.unread.length
-    ? h(
-        "button",
-        { type: "button", class: "link", onclick: onShowUnread },
-        `${count(line.unread.length, "document")} not fully read`,
-      )
+  const facts = [count(result.sentences.length, "sentence"), count(result.numWords, "word")];
+  const missing = missingText(result);
+  const unread = missing
+    ? h("button", { type: "button", class: "link", onclick: onShowUnread }, missing)
     : null;
   return h(
     "footer",

@@ -1,6 +1,7 @@
 // The view of one or more results: summaries, and below or beside them what they come from.
 
 import { coveragePanel } from "./coverage.js";
+import { announceDisagreement } from "./disagreements.js";
 import { count, freshId, h, listed } from "./dom.js";
 import { graphPanel } from "./graph.js";
 import { rankingPanel } from "./ranking.js";
@@ -24,7 +25,7 @@ export function showResults(root, lines, { isComparison = false, actionsOf = () 
   const navigator = h("div", {
     class: "navigator",
     role: "region",
-    "aria-label": "Sources of the chosen sentence",
+    "aria-label": "Places of what is chosen",
   });
   navigator.hidden = true;
   let shown = -1;
@@ -61,12 +62,11 @@ export function showResults(root, lines, { isComparison = false, actionsOf = () 
   selection.subscribe((_, isDeliberate) => {
     showDetails();
     const result = results[shown];
-    const { sentence } = selection;
-    live.textContent = sentence === null ? "" : announcement(result, sentence);
-    if (sentence !== null) panels.reveal(isDeliberate);
-    showNavigator(navigator, result, selection, panels, cards);
+    live.textContent = announcement(result, selection);
+    if (!selection.isEmpty) panels.reveal(isDeliberate);
+    showNavigator(navigator, selection, panels, cards);
   });
-  const onKey = (event) => event.key === "Escape" && selection.sentence !== null && selection.clear();
+  const onKey = (event) => event.key === "Escape" && !selection.isEmpty && selection.clear();
   root.replaceChildren(
     h(
       "div",
@@ -95,12 +95,15 @@ function picker(results, selection) {
   );
 }
 
-function announcement(result, index) {
-  const { sources, support } = result.sentences[index];
+/** What a screen reader says of what is looked at. */
+function announcement(result, { sentence, disagreement }) {
+  if (disagreement !== null) return announceDisagreement(result, disagreement);
+  if (sentence === null) return "";
+  const { sources, support } = result.sentences[sentence];
   const names = sources.map((of) => result.placeName(of.document, of.paragraph));
   const percent = percentOf(support);
   return [
-    `Sentence ${index + 1}: `,
+    `Sentence ${sentence + 1}: `,
     percent ? `${percent} support, ` : "",
     count(sources.length, "source"),
     names.length ? `: ${listed(names)}.` : ".",
@@ -137,10 +140,10 @@ function detailPanels(result, index, selection, isComparison) {
     ),
     open: tabs.open,
     show,
-    elementsOf: sources.elementsOf,
+    chosen: sources.chosen,
     reveal: (isDeliberate) => {
       if (isDeliberate && tabs.current() !== "sources" && tabs.current() !== "graph") tabs.open("sources");
-      const [first] = sources.elementsOf(selection.sentence);
+      const [first] = sources.chosen();
       if (first && tabs.current() === "sources") scrollTo(tabs.body, first, isDeliberate);
     },
   };
@@ -216,10 +219,12 @@ function makeTabs(entries) {
 }
 
 /** On a phone, where summary and sources are far apart: step through sources, and go back. */
-function showNavigator(navigator, result, selection, panels, cards) {
+function showNavigator(navigator, selection, panels, cards) {
   navigator.hidden = !selection.isPinned;
   if (navigator.hidden) return;
-  const elements = panels.elementsOf(selection.sentence);
+  const elements = panels.chosen();
+  const name = selection.sentence === null ? "Sources differ" : `Sentence ${selection.sentence + 1}`;
+  const noun = selection.sentence === null ? "place" : "source";
   let at = 0;
   const label = h("span", {});
   const step = (by) => {
@@ -229,11 +234,11 @@ function showNavigator(navigator, result, selection, panels, cards) {
   };
   const describe = () => {
     label.textContent = elements.length
-      ? `Sentence ${selection.sentence + 1} · source ${at + 1} of ${elements.length}`
-      : `Sentence ${selection.sentence + 1} · no source`;
+      ? `${name} · ${noun} ${at + 1} of ${elements.length}`
+      : `${name} · no ${noun}`;
   };
   const back = () => {
-    const chosen = cards.querySelector(".sentence.is-chosen");
+    const chosen = cards.querySelector(".sentence.is-chosen, .disagreement.is-chosen button");
     selection.clear();
     chosen?.scrollIntoView({ block: "center" });
     chosen?.focus({ preventScroll: true });
@@ -244,7 +249,7 @@ function showNavigator(navigator, result, selection, panels, cards) {
     h(
       "span",
       { class: "actions" },
-      elements.length > 1 ? h("button", { type: "button", onclick: () => step(1) }, "Next source") : null,
+      elements.length > 1 ? h("button", { type: "button", onclick: () => step(1) }, `Next ${noun}`) : null,
       h("button", { type: "button", onclick: back }, "Back to summary"),
     ),
   );

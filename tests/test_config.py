@@ -26,7 +26,7 @@ def test_a_file_changes_defaults_and_an_override_changes_the_file(
 
 
 def test_a_config_survives_being_written_as_a_mapping() -> None:
-    config = load_config(None, ["decoding.max_words=33", "extractive.damping=0.5"])
+    config = load_config(None, ["decoding.max_words=33", "extractive.style=paper"])
     assert config_from_dict(config_to_dict(config)) == config
 
 
@@ -61,14 +61,10 @@ def test_every_field_has_a_default_and_a_docstring_beneath_it() -> None:
             "evaluation.bootstrap_samples=0",
             "evaluation.bootstrap_samples must be at least 1, got 0",
         ),
-        (
-            "evaluation.confidence=1",
-            "evaluation.confidence must be between 0.5 and 0.9999, got 1.0",
-        ),
         ("evaluation.seed=-1", "evaluation.seed must be at least 0, got -1"),
         ("decoding.batch_tokens=0", "decoding.batch_tokens must be at least 1, got 0"),
         ("data.near_duplicate=nan", "data.near_duplicate must be between 0 and 1, got nan"),
-        ("data.max_paragraph_words=5", r"data.max_paragraph_words \(5\) must be at least twice"),
+        ("data.max_paragraph_words=5", "data.max_paragraph_words must be at least 8, got 5"),
         ("extractive.style=funny", "extractive.style must be one of reader, paper, got 'funny'"),
         ("decoding.max_words=0", "decoding.max_words must be at least 1, got 0"),
         ("max_words=3", "--set 'max_words=3': write it as section.key=value"),

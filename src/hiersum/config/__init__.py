@@ -1,7 +1,5 @@
-"""Settings: one frozen dataclass per section, each in a file of its own, and the loader of them all."""
+"""Settings: one frozen dataclass per section, and the loader of them all."""
 
-from hiersum.config.evaluation import EvaluationConfig
-from hiersum.config.extractive import ExtractiveConfig
 from hiersum.config.loader import (
     Config,
     config_from_dict,
@@ -10,12 +8,10 @@ from hiersum.config.loader import (
     load_config,
     read_toml,
 )
-from hiersum.config.model import ModelConfig, model_preset
-from hiersum.config.ranker import RankerConfig, RankerTrainingConfig
-from hiersum.config.reading import DataConfig, GraphConfig
-from hiersum.config.search import SearchConfig
-from hiersum.config.serving import ServingConfig
-from hiersum.config.training import TrainingConfig
+from hiersum.config.model import ModelConfig
+from hiersum.config.reading import DataConfig, GraphConfig, RankerConfig
+from hiersum.config.training import RankerTrainingConfig, TrainingConfig
+from hiersum.config.writing import EvaluationConfig, ExtractiveConfig, SearchConfig, ServingConfig
 
 __all__ = [
     "Config",
@@ -34,5 +30,4 @@ __all__ = [
     "config_to_toml",
     "load_config",
     "read_toml",
-    "model_preset",
 ]

@@ -17,14 +17,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from hiersum.config.evaluation import EvaluationConfig
-from hiersum.config.extractive import ExtractiveConfig
 from hiersum.config.model import ModelConfig
-from hiersum.config.ranker import RankerConfig, RankerTrainingConfig
-from hiersum.config.reading import DataConfig, GraphConfig
-from hiersum.config.search import SearchConfig
-from hiersum.config.serving import ServingConfig
-from hiersum.config.training import TrainingConfig
+from hiersum.config.reading import DataConfig, GraphConfig, RankerConfig
+from hiersum.config.training import RankerTrainingConfig, TrainingConfig
+from hiersum.config.writing import EvaluationConfig, ExtractiveConfig, SearchConfig, ServingConfig
 from hiersum.errors import ConfigError
 
 _MAX_INT = 10**9

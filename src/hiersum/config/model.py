@@ -13,12 +13,12 @@ from hiersum.errors import ConfigError
 class ModelConfig:
     """A network: its architecture, its sizes, and whose equations it follows.
 
-    The defaults are the paper's hierarchical transformer; `model_preset` has its other two.
+    The defaults are the paper's hierarchical transformer; `configs/` has its other two.
     Ablations: `paragraph_position=False`, `num_pooling_heads=1`, `layers` without `global`.
     """
 
     architecture: Literal["ht", "ft", "tdmca"] = "ht"
-    """Hierarchical; flat; decoder-only with memory-compressed attention."""
+    """Hierarchical, flat, or decoder-only with memory-compressed attention (T-DMCA)."""
     profile: Literal["paper", "hiersumm", "t5"] = "paper"
     """Whose equations: the paper's, the released code's, or T5's below global layers."""
     layers: tuple[Literal["local", "global", "compressed"], ...] = ("local",) * 5 + ("global",) * 2
@@ -40,9 +40,9 @@ class ModelConfig:
     feed_forward: Literal["relu", "gated-gelu"] = "relu"
     """The activation; gated as in later T5 models."""
     paragraph_position: bool = True
-    """Tell the network the rank of a paragraph."""
+    """Add the rank of its paragraph to the position of each token."""
     graph_head: int | None = None
-    """The head of every global layer that a graph replaces; none: all heads are learned."""
+    """The head of each global layer whose attention is the graph; none: all heads are learned."""
     shared_embeddings: bool = True
     """Source and target use one embedding."""
     tied_output: bool = True
@@ -61,11 +61,11 @@ class ModelConfig:
     compression: int = 3
     """Tokens that one slot of compressed memory covers (T-DMCA)."""
     relative_buckets: int = 32
-    """Learned distances of relative positions (T5)."""
+    """Buckets of relative positions (T5)."""
     relative_distance: int = 128
-    """Distance from which all relative positions are one (T5)."""
+    """Distance beyond which relative positions share one bucket (T5)."""
     pad_id: int = 0
-    """The piece that fills up; no network ever reads it."""
+    """The padding piece; no network reads it."""
     begin_id: int = 2
     """The piece a summary starts from."""
     end_id: int = 3
@@ -126,14 +126,3 @@ class ModelConfig:
     def attention_head_width(self) -> int:
         """Width of a head of self- and cross-attention."""
         return self.head_width if self.head_width is not None else self.width // self.num_heads
-
-
-def model_preset(architecture: Literal["ht", "ft", "tdmca"]) -> ModelConfig:
-    """Return one of the three networks of the paper, at its sizes."""
-    if architecture == "ft":
-        return ModelConfig(architecture="ft", layers=("local",) * 6)
-    if architecture == "tdmca":
-        layers: tuple[Literal["local", "compressed"], ...]
-        layers = ("local", "compressed", "local", "compressed", "local")
-        return ModelConfig(architecture="tdmca", layers=layers, width=512, ff_width=2_048)
-    return ModelConfig()

@@ -1,4 +1,4 @@
-"""How a network learns."""
+"""How a network learns, and how its ranker does."""
 
 from __future__ import annotations
 
@@ -17,47 +17,39 @@ class TrainingConfig:
     data: str = ""
     """Folder of prepared examples to learn from (`hiersum prepare`)."""
     valid_data: str = ""
-    """Folder of prepared examples to choose checkpoints by; none: no validation."""
-    test_data: str = ""
-    """Folder of prepared examples on which the best checkpoints are scored at the end."""
+    """Folder of prepared examples for validation, which chooses checkpoints; none: no validation."""
     start: str = ""
     """A model folder to start from, instead of fresh weights."""
     seed: int = 1
-    """Decides fresh weights, the order of examples and what is dropped."""
+    """Seed of fresh weights, of the order of examples and of dropout."""
     steps: int = 500_000
     """Updates of the weights."""
     batch_tokens: int = 16_000
     """Padded size of a batch: clusters x (most paragraphs x longest one + longest target)."""
     accumulate: int = 1
-    """Batches of one process that make one update."""
-    window: int = 4_096
-    """Examples that are shuffled and sorted into batches at a time."""
-    optimizer: Literal["adam", "adamw"] = "adam"
-    """Adam, or Adam with decoupled weight decay."""
+    """Batches per update in each process."""
     learning_rate: float = 2.0
     """The highest rate; for `noam` a factor before width^-0.5."""
     schedule: Literal["noam", "linear", "constant"] = "noam"
     """Rise, then fall as step^-0.5; rise, then fall to 0 at the last step; rise, then stay."""
     warmup_steps: int = 8_000
-    """Updates over which the rate rises."""
-    beta1: float = 0.9
-    """Adam's memory of gradients."""
+    """Updates over which the rate rises to its highest value."""
     beta2: float = 0.998
-    """Adam's memory of squared gradients."""
+    """Adam's decay rate for squared gradients."""
     epsilon: float = 1e-9
-    """Adam's guard against division by zero."""
+    """Adam's epsilon."""
     weight_decay: float = 0.0
-    """Pull of matrices towards zero (AdamW); embeddings, norms and biases are free of it."""
+    """Decoupled pull of matrices towards zero; embeddings, norms and biases are free of it."""
     label_smoothing: float = 0.1
-    """Share of the label that is spread over all pieces."""
+    """Share of each label that is spread evenly over all pieces."""
     plan_weight: float = 3.0
-    """How many tokens one decision of a planner weighs."""
+    """Weight of one decision of the planner, in tokens."""
     max_gradient_norm: float = 0.0
-    """Longer gradients are scaled down to this; 0 leaves them."""
+    """Clip gradients to this norm; 0: no clipping."""
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
-    """What products are computed in; weights stay in fp32."""
+    """Precision of matrix products; weights stay in fp32."""
     frozen: tuple[str, ...] = ()
-    """Parts that do not learn: beginnings of parameter names, such as `source_words`."""
+    """Prefixes of the names of parameters that do not learn, such as `source_words`."""
     log_every: int = 50
     """Updates between lines of metrics.jsonl."""
     save_every: int = 1_000
@@ -65,25 +57,20 @@ class TrainingConfig:
     validate_every: int = 5_000
     """Updates between validations; each leaves a checkpoint."""
     max_valid_examples: int = 1_000
-    """Examples of which the validation loss is taken."""
+    """Examples in the validation loss."""
     max_rouge_examples: int = 64
     """Examples that are written and scored at each validation; 0: none."""
     keep_best: int = 5
-    """Checkpoints that are kept for their validation."""
-    choose_by: Literal["loss", "rouge"] = "loss"
-    """What makes a checkpoint the best: validation loss, or validation ROUGE-2."""
-    average_best: bool = False
-    """The final model is the mean of the kept checkpoints' weights, not the best one."""
+    """How many of the best checkpoints to keep, by validation loss."""
 
     def __post_init__(self) -> None:
-        for name in ("steps", "accumulate", "window", "log_every", "save_every", "validate_every"):
+        for name in ("steps", "accumulate", "log_every", "save_every", "validate_every"):
             require_at_least(f"training.{name}", getattr(self, name), 1)
         for name in ("batch_tokens", "max_valid_examples", "keep_best"):
             require_at_least(f"training.{name}", getattr(self, name), 1)
         for name in ("seed", "warmup_steps", "max_rouge_examples"):
             require_at_least(f"training.{name}", getattr(self, name), 0)
-        for name in ("beta1", "beta2"):
-            require_within(f"training.{name}", getattr(self, name), 0, 0.999999)
+        require_within("training.beta2", self.beta2, 0, 0.999999)
         require_within("training.label_smoothing", self.label_smoothing, 0, 0.999)
         require_within("training.weight_decay", self.weight_decay, 0, 1)
         if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
@@ -94,7 +81,51 @@ class TrainingConfig:
             value = getattr(self, name)
             if not (math.isfinite(value) and value >= 0):
                 raise ConfigError(f"training.{name} must be 0 or more, got {value}")
-        if self.choose_by == "rouge" and not self.max_rouge_examples:
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RankerTrainingConfig:
+    """How the trained ranker learns; widths, optimizer and dropout are the paper's.
+
+    `configs/ranker.toml` has what learns fastest here.
+    """
+
+    width: int = 256
+    """Width of the ranker's embeddings and LSTMs."""
+    max_tokens: int = 256
+    """Tokens of a paragraph that the ranker reads."""
+    dropout: float = 0.2
+    """Share of values dropped before linear layers."""
+    optimizer: Literal["adagrad", "adam"] = "adagrad"
+    """The paper's; or Adam, whose rate falls to 0 over the run, for fewer paragraphs."""
+    learning_rate: float = 0.15
+    """Adagrad's rate in the paper; 3e-4 suits Adam."""
+    max_clusters: int = 3_000
+    """Clusters to learn from, the first of the corpus; 0: all."""
+    max_paragraphs: int = 0
+    """Paragraphs of a cluster to learn from, drawn at random; 0: all."""
+    max_valid_clusters: int = 100
+    """Clusters in the validation loss."""
+    epochs: int = 1
+    """How often each paragraph is learned from."""
+    batch_tokens: int = 8_192
+    """Padded size of a batch: paragraphs x longest one."""
+    seed: int = 1
+    """Seed of fresh weights, of the order of paragraphs and of dropout."""
+    log_every: int = 20
+    """Updates between lines of metrics.jsonl."""
+    validate_every: int = 200
+    """Updates between validations; each leaves a checkpoint to resume from."""
+
+    def __post_init__(self) -> None:
+        for name in ("width", "max_tokens", "epochs", "batch_tokens", "max_valid_clusters"):
+            require_at_least(f"ranker_training.{name}", getattr(self, name), 1)
+        for name in ("log_every", "validate_every"):
+            require_at_least(f"ranker_training.{name}", getattr(self, name), 1)
+        for name in ("max_clusters", "max_paragraphs", "seed"):
+            require_at_least(f"ranker_training.{name}", getattr(self, name), 0)
+        require_within("ranker_training.dropout", self.dropout, 0, 0.999)
+        if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
             raise ConfigError(
-                "training.choose_by is rouge, so training.max_rouge_examples must be at least 1"
+                f"ranker_training.learning_rate must be more than 0, got {self.learning_rate}"
             )

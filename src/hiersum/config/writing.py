@@ -1,4 +1,4 @@
-"""How a network's summary is searched for."""
+"""How summaries are written, scored and served."""
 
 from __future__ import annotations
 
@@ -62,3 +62,61 @@ class SearchConfig:
             )
         for name in ("min_support", "strict_support"):
             require_within(f"decoding.{name}", getattr(self, name), 0, 1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExtractiveConfig:
+    """Lead and LexRank."""
+
+    style: Literal["reader", "paper"] = "reader"
+    """`reader`: whole sentences, no repetition. `paper`: ranked paragraphs cut at the last word."""
+    damping: float = 0.85
+    """How much of a node's rank comes from its neighbours."""
+    redundancy: float = 0.5
+    """Cosine to a chosen sentence from which another one is left out (`reader` only)."""
+
+    def __post_init__(self) -> None:
+        require_within("extractive.damping", self.damping, 0, 0.999)
+        require_within("extractive.redundancy", self.redundancy, 0, 1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EvaluationConfig:
+    """How summaries are scored."""
+
+    preset: Literal["full", "paper", "rouge-score"] = "full"
+    """Which ROUGE: `full` (with Lsum), `paper` (as the paper), `rouge-score` (that package's own)."""
+    bootstrap_samples: int = 1_000
+    """Samples behind intervals and the paired bootstrap."""
+    seed: int = 1
+    """Draws samples and swaps."""
+
+    def __post_init__(self) -> None:
+        require_at_least("evaluation.bootstrap_samples", self.bootstrap_samples, 1)
+        require_at_least("evaluation.seed", self.seed, 0)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ServingConfig:
+    """What a server takes on."""
+
+    max_queue: int = 64
+    """Requests that may wait; further ones are told to come again."""
+    max_batch: int = 32
+    """Requests that are taken on together; `decoding.batch_tokens` bounds what is written at once."""
+    batch_wait: float = 0.02
+    """Seconds that a request waits for others to be written with, if the network is idle."""
+    max_body_megabytes: int = 20
+    """Size of a request."""
+    max_documents: int = 200
+    """Documents of a request."""
+    body_seconds: float = 60.0
+    """Time for a request to arrive."""
+    cors_origins: tuple[str, ...] = ()
+    """Web pages of other origins that may use the server, such as `https://example.org`; none."""
+
+    def __post_init__(self) -> None:
+        for name in ("max_queue", "max_batch", "max_body_megabytes", "max_documents"):
+            require_at_least(f"serving.{name}", getattr(self, name), 1)
+        require_within("serving.batch_wait", self.batch_wait, 0, 10)
+        require_within("serving.body_seconds", self.body_seconds, 1, 3_600)

@@ -3,7 +3,7 @@
 Sentences of an article lose 30 % of their words; beside the article stands a near copy of it. The truth
 is the paragraph a sentence was taken from, or another that has this very sentence. Intervals are 95 %,
 bootstrapped over articles. Further: how often a sentence whose paragraph was taken away is still given a
-source, and how many facts changed in the copy are pointed out as conflicts.
+source.
 
     python benchmarks/attribution.py
 """
@@ -11,15 +11,14 @@ source, and how many facts changed in the copy are pointed out as conflicts.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 from attribution_cases import Case, Setting, make_cases
 from measure import wikilead_articles, write_results
 
-from hiersum.attribution.checking import check_facts
-from hiersum.attribution.sources import attribute
-from hiersum.types import Paragraph, Place, Source, SummarySentence
+from hiersum.types import Place, Source
+from hiersum.writing.sources import attribute
 
 SEED = 2
 PER_ARTICLE = 4
@@ -98,31 +97,6 @@ def without_their_paragraph() -> dict[str, float]:
     return share(named)
 
 
-def changed_numbers() -> dict[str, object]:
-    """Ask for conflicts of whole sentences, of which the copy has other numbers.
-
-    Without a copy every paragraph is a document of its own, and what is pointed out is no conflict:
-    articles seldom contradict themselves.
-    """
-    pointed_out, false_alarms = [], []
-    for case in cases(Setting(dropped=0.0, copy="numbers")):
-        article = [document.name for document in case.cluster.documents].index("article")
-        pointed_out.append(conflicts_of(case, case.paragraphs, article))
-    for case in cases(Setting(dropped=0.0)):
-        apart = [replace(p, document=number) for number, p in enumerate(case.paragraphs)]
-        false_alarms.append(conflicts_of(case, apart, 0))
-    return {
-        "pointed out where the copy has other numbers": share(pointed_out),
-        "pointed out among paragraphs of one article": share(false_alarms),
-    }
-
-
-def conflicts_of(case: Case, paragraphs: list[Paragraph], document: int) -> list[bool]:
-    sentences = [SummarySentence(text, (Source(document, 0, 1.0),)) for text in case.sentences]
-    checked = check_facts(sentences, case.cluster, paragraphs)
-    return [bool(sentence.conflicts) for sentence in checked]
-
-
 write_results(
     "attribution",
     {
@@ -130,6 +104,5 @@ write_results(
         "seed": SEED,
         "settings": {name: measure(setting) for name, setting in SETTINGS.items()},
         "source named though its paragraph was taken away": without_their_paragraph(),
-        "conflicts": changed_numbers(),
     },
 )

@@ -15,7 +15,7 @@ from typing import Any
 
 from measure import write_results
 
-from hiersum.building.cluster_report import SAMPLE_PER_PART, measure_sample, report_of
+from hiersum.building.clusters import SAMPLE_PER_PART, measure_sample, report_of
 from hiersum.building.workplace import Tally
 from hiersum.data.corpora import read_corpus
 from hiersum.text.tokenizer import Tokenizer

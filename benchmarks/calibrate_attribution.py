@@ -1,4 +1,4 @@
-"""Fit the weights of `attribution/calibration.py` on wikilead validation articles; say how well they fit.
+"""Fit the weights of `writing/calibration.py` on wikilead validation articles; say how well they fit.
 
     python benchmarks/calibrate_attribution.py [MODEL_FOLDER]
 
@@ -19,8 +19,8 @@ from measure import wikilead_articles, write_results
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from hiersum.attribution.calibration import Calibration
-from hiersum.attribution.evidence import Evidence, Paragraphs
+from hiersum.writing.calibration import Calibration
+from hiersum.writing.evidence import Evidence, Paragraphs
 
 SEED = 1
 SETTINGS = [
@@ -129,12 +129,12 @@ def calibrate(cases: list[Case], network_folder: str | None) -> dict[str, object
 
 def attention_of(cases: list[Case], folder: str) -> list[NDArray[np.float64]]:
     """Make a network write each case's sentences, and return what each sentence looked at."""
-    from hiersum.attribution.attention import Trail, count_letters
     from hiersum.config import Config
     from hiersum.data.batches import collate
     from hiersum.data.example import TITLE_PLACE, build_example
     from hiersum.ranking.reading_order import ReadingOrder
     from hiersum.writing.neural_model import NeuralModel
+    from hiersum.writing.sentence_attention import Trail, count_letters
 
     system = NeuralModel.load(folder)
     config = Config()

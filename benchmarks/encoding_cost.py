@@ -15,13 +15,14 @@ import torch
 from cost import cpu_seconds, peak_growth
 from measure import write_results
 
-from hiersum.config import model_preset
+from hiersum.config import ModelConfig
 from hiersum.model.batch import Batch
 from hiersum.model.network import build_network
 
 NUM_TOKENS = 70
 NUM_PARAGRAPHS = (24, 40, 100, 200, 500)
 SYSTEMS = {"ht": "hierarchical (5 local, 2 global layers)", "ft": "flat (6 layers)"}
+CONFIGS = {"ht": ModelConfig(), "ft": ModelConfig(architecture="ft", layers=("local",) * 6)}
 
 
 class Reader:
@@ -29,7 +30,7 @@ class Reader:
 
     def __init__(self, system: str, num_paragraphs: int) -> None:
         torch.manual_seed(0)
-        self.network = build_network(model_preset(system)).eval()
+        self.network = build_network(CONFIGS[system]).eval()
         ids = torch.randint(5, 32_000, (num_paragraphs, NUM_TOKENS)).tolist()
         self.batch = Batch.from_ids([ids])
 

@@ -21,7 +21,7 @@ import wikisum
 
 import hiersum.config
 import hiersum.reproduction
-from hiersum.building.cluster_report import PAPER, report_rows
+from hiersum.building.clusters import PAPER, report_rows
 from hiersum.reproduction.experiment import CorpusSettings, RunSettings
 from hiersum.reproduction.paper_tables import ablation_table, main_table
 from hiersum.reproduction.systems import ROWS, Sizes
@@ -438,8 +438,6 @@ def attribution_table() -> str:
         beside = name.rpartition(", ")[2] if found["setting"]["copy"] else "nothing"
         shares = [percent(found[key]) for key in ("right_paragraph_first", "where_words_can_tell")]
         lines.append(f"| {beside} | {found['setting']['dropped']:.0%} | {' | '.join(shares)} |")
-    conflicts = record["conflicts"]
-    pointed_out, false_alarms = (percent(share) for share in conflicts.values())
     still_named = percent(record["source named though its paragraph was taken away"])
     kinds = [fit["by_words"], fit["with_attention"]]
     errors = [kind["held_out"]["expected_calibration_error"] for kind in kinds]
@@ -448,10 +446,8 @@ def attribution_table() -> str:
             *lines,
             "",
             "Words can tell where no copy has all the words that are left. Of sentences whose paragraph "
-            f"was taken away, {still_named} are still given a source. Of sentences whose numbers the "
-            f"copy has otherwise, {pointed_out} have a conflict pointed out; of sentences held to the "
-            f"other paragraphs of their article, {false_alarms}. Scores differ from the share that is "
-            f"right by {max(errors):.4f} on average (expected calibration error, held-out articles).",
+            f"was taken away, {still_named} are still given a source. Scores differ from the share that "
+            f"is right by {max(errors):.4f} on average (expected calibration error, held-out articles).",
         ]
     )
 
@@ -497,7 +493,7 @@ def false_alarms_table() -> str:
 
 
 ROOMS = """pipeline types request config plugins errors progress parallel distributed bundled
-text ranking graphs model writing checking attribution data training evaluation conversion
+text ranking graphs model writing checking data training evaluation conversion
 building reproduction humaneval reporting serving presentation cli""".split()
 
 

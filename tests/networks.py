@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import torch
+from support import REPOSITORY
 
-from hiersum.config import ModelConfig
+from hiersum.config import ModelConfig, load_config
 from hiersum.model.network import Network, build_network
 
 BEGIN, END = 2, 3
@@ -54,3 +55,9 @@ class RandomNetwork:
     def select(self, parents: torch.Tensor) -> None: ...
 
     def keep(self, clusters: list[int]) -> None: ...
+
+
+def paper_config(architecture: str) -> ModelConfig:
+    """Return one of the paper's networks, at its sizes."""
+    name = {"ht": "paper-ht", "ft": "paper-ft-1200", "tdmca": "paper-tdmca"}[architecture]
+    return load_config(REPOSITORY / "configs" / f"{name}.toml").model

@@ -31,11 +31,9 @@ ALLOWED: dict[str, set[str]] = {
     "graphs": FLOOR | {"text"},
     "conversion": FLOOR | {"text", "model"},
     "data": FLOOR | {"text", "ranking", "graphs", "model"},
-    "attribution": FLOOR | {"text"},
     "checking": FLOOR | {"text", "model"},
-    "writing": FLOOR
-    | {"request", "text", "ranking", "graphs", "model", "data", "attribution", "checking"},
-    "pipeline": FLOOR | {"request", "text", "ranking", "attribution", "checking", "writing"},
+    "writing": FLOOR | {"request", "text", "ranking", "graphs", "model", "data", "checking"},
+    "pipeline": FLOOR | {"request", "text", "ranking", "checking", "writing"},
     "evaluation": FLOOR | {"text", "data"},
     "training": FLOOR | {"text", "data", "model", "ranking", "writing", "evaluation"},
     "humaneval": FLOOR | {"text", "data", "evaluation"},

@@ -76,10 +76,12 @@ def test_sources_that_differ_are_pointed_out(write: Write, tmp_path: Path) -> No
     write("d/a.txt", span.format(486))
     write("d/b.txt", span.format(468) + " " + PROSE)
     completed = run("summarize", tmp_path / "d", "--max-words", 20)
-    assert "Sources differ: 4" in completed.stdout
+    assert "486 metres (" in completed.stdout
+    assert "468 metres (" in completed.stdout
     record = json.loads(run("summarize", tmp_path / "d", "--max-words", 20, "--json").stdout)
-    (conflict,) = record["sentences"][0]["conflicts"]
-    assert {conflict["text"], conflict["other"]} == {"486", "468"}
+    (found,) = record["disagreements"]
+    said = [side["text"][side["start"] : side["end"]] for side in found["sides"]]
+    assert said == ["486 metres", "468 metres"]
 
 
 def test_strict_leaves_out_what_has_no_source() -> None:

@@ -8,10 +8,11 @@ from rich.console import Console
 
 from hiersum.presentation import GrowingSummary, number_sources, print_summary
 from hiersum.types import (
-    Conflict,
     Document,
     Place,
+    Side,
     Source,
+    SourceDisagreement,
     Summary,
     SummarySentence,
     Unread,
@@ -40,12 +41,11 @@ def doubtful_summary() -> Summary:
         text,
         (Source(0, 1, 0.9),),
         (UnsupportedSpan("Anna", 0, 4, "name"), UnsupportedSpan("486", 11, 14, "number")),
-        (
-            Conflict("486", 11, 14, "number", "468", 2, 1),
-            Conflict("486", 11, 14, "number", "4", 0, 1),
-        ),
     )
-    return Summary(sentences=(sentence,), documents=DOCUMENTS[:4], paragraphs=())
+    sides = (Side(2, 1, "468 bridges", 0, 3), Side(0, 1, "4 bridges", 0, 1))
+    line = "Bridges: 468 (2.txt) or 4 (0.txt)"
+    found = SourceDisagreement("bridges", "number", sides, line, 0.6)
+    return Summary((sentence,), DOCUMENTS[:4], (), disagreements=(found,))
 
 
 def shown(summary: Summary, *, terminal: bool, width: int = 80, colours: bool = False) -> str:
@@ -95,8 +95,7 @@ def test_doubts_are_marked_and_explained_where_there_are_no_colours() -> None:
         "[1] 0.txt, paragraph 2: Paragraph 0 is about [bold]bridges[/].",
         "",
         "\u2039?\u203a: a name, number or date that no source has.",
-        "Sources differ: 486 here, 468 in 2.txt, paragraph 2",
-        "Sources differ: 486 here, 4 in [1]",
+        "Sources differ: Bridges: 468 (2.txt) or 4 (0.txt)",
         "Nothing was taken from: 1.txt, 2.txt, 3.txt",
     ]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 
 from hiersum.types import (
-    Conflict,
     Document,
     Paragraph,
     Place,
@@ -47,7 +46,6 @@ def test_a_result_line_has_the_pinned_fields() -> None:
                 "text": "One.",
                 "sources": [{"document": 0, "paragraph": 3, "score": 0.91, "quote": ""}],
                 "unsupported": [{"text": "One", "start": 0, "end": 3, "kind": "name"}],
-                "conflicts": [],
                 "support": 0.875,
                 "quoted": True,
                 "reason": "",
@@ -56,7 +54,6 @@ def test_a_result_line_has_the_pinned_fields() -> None:
                 "text": "Two.",
                 "sources": [],
                 "unsupported": [],
-                "conflicts": [],
                 "support": None,
                 "quoted": False,
                 "reason": "",
@@ -74,19 +71,14 @@ def test_a_result_line_has_the_pinned_fields() -> None:
     }
 
 
-def test_conflicts_dropped_sentences_and_uncited_documents_are_in_the_line() -> None:
-    conflict = Conflict("486", 8, 11, "number", "468", 1, 2)
+def test_dropped_sentences_and_uncited_documents_are_in_the_line() -> None:
     summary = Summary(
-        sentences=(SummarySentence("It has 486 metres.", (Source(1, 0, 0.8),), (), (conflict,)),),
+        sentences=(SummarySentence("It has 486 metres.", (Source(1, 0, 0.8),)),),
         documents=(Document("a"), Document("b"), Document("c")),
         paragraphs=(),
         dropped=(SummarySentence("Nobody said this.", (Source(2, 0, 0.8),)),),
     )
     record = json.loads(json.dumps(summary.to_record()))
-    assert record["sentences"][0]["conflicts"] == [
-        {"text": "486", "start": 8, "end": 11, "kind": "number", "other": "468", "document": 1,
-         "paragraph": 2}
-    ]  # fmt: skip
     assert record["dropped"][0]["text"] == "Nobody said this."
     assert record["summary"] == "It has 486 metres."
     assert record["uncited"] == [0, 2], "what only a dropped sentence cites is not cited"

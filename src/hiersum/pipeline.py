@@ -12,8 +12,11 @@ from queue import SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Unpack
 
-from hiersum.attribution.checking import check_facts
 from hiersum.bundled import bundled_model, chosen_model, recommended_settings
+from hiersum.checking.checker import Checker
+from hiersum.checking.disagreements import compare_documents
+from hiersum.checking.lexical import LexicalChecker
+from hiersum.checking.unsupported import mark_unsupported
 from hiersum.config import Config, load_config
 from hiersum.errors import CheckpointError, InputError
 from hiersum.parallel import in_order
@@ -84,6 +87,7 @@ class Summarizer:
         if ranker is None:
             ranker = writer.ranker if writer else choose_ranker(self.config.ranker.kind)
         self.ranker = ranker
+        self.checker: Checker = writer.checker if writer else LexicalChecker()
         quoting = [ExtractiveWriter(name, self.ranker, self.config) for name in SYSTEMS]
         added = [
             load_plugin("writers", name, tuple(SYSTEMS))(self.ranker, self.config)
@@ -350,7 +354,9 @@ class Summarizer:
             reading.left_out,
             on_topic_only=self.config.data.on_topic_only,
         )
-        checked = check_facts(request.cut(draft.sentences), reading.cluster, reading.paragraphs)
+        checked = mark_unsupported(
+            request.cut(draft.sentences), reading.cluster, reading.paragraphs
+        )
         kept = [s for s in checked if s.is_supported or not request.strict]
         attention: Attention = ()
         if request.with_attention:
@@ -360,7 +366,7 @@ class Summarizer:
             dropped=(*draft.dropped, *(s for s in checked if s not in kept)),
             documents=documents,
             paragraphs=reading.paragraphs,
-            disagreements=tuple(draft.disagreements),
+            disagreements=compare_documents(documents, reading.paragraphs, self.checker),
             is_answered=draft.is_answered,
             title=reading.cluster.title,
             id=reading.cluster.id,

@@ -51,7 +51,7 @@ def print_summary(summary: Summary, console: Console, *, max_paragraph_words: in
     else:
         for mark, line in sources:
             console.print(Text.assemble(mark, " ", line), soft_wrap=True)
-    for number, doubt in enumerate(_doubts(summary, numbers, has_colour=has_colour)):
+    for number, doubt in enumerate(_doubts(summary, has_colour=has_colour)):
         console.print(*([] if number else [Text()]), doubt, sep="\n", soft_wrap=soft_wrap)
 
 
@@ -119,8 +119,8 @@ def _with_doubts(sentence: SummarySentence, *, has_colour: bool) -> Text:
     return text
 
 
-def _doubts(summary: Summary, numbers: Mapping[Place, int], *, has_colour: bool) -> Iterator[Text]:
-    """Yield what a reader should know before believing: what is unsupported, contradicted, unused."""
+def _doubts(summary: Summary, *, has_colour: bool) -> Iterator[Text]:
+    """Yield what a reader should know before believing: what is unsupported, disputed, unused."""
     if any(sentence.unsupported for sentence in summary.sentences):
         mark = ("Red", _DOUBTFUL) if has_colour else _MARK
         yield Text.assemble(mark, ": a name, number or date that no source has.")
@@ -129,15 +129,6 @@ def _doubts(summary: Summary, numbers: Mapping[Place, int], *, has_colour: bool)
         yield Text(f"Checked: support of at least {min(supports):.0%} for every sentence.", "dim")
     if any(sentence.is_quoted for sentence in summary.sentences):
         yield Text("In quotation marks: a sentence of the source, word for word.", "dim")
-    differing = [conflict for sentence in summary.sentences for conflict in sentence.conflicts]
-    for conflict in differing:
-        where = Place(conflict.document, conflict.paragraph)
-        name = _document_name(summary.documents[where.document], where.document)
-        cited = (
-            f"[{numbers[where]}]" if where in numbers else f"{name}, paragraph {where.position + 1}"
-        )
-        here, there = (conflict.text, "bold"), (conflict.other, "bold")
-        yield Text.assemble("Sources differ: ", here, " here, ", there, f" in {cited}")
     for found in summary.disagreements:
         yield Text.assemble("Sources differ: ", (found.line, "bold"))
     noted = {unread.document for unread in summary.unread}

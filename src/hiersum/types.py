@@ -114,7 +114,7 @@ class Source:
     score: float
     """How likely it is that the sentence comes from there, 0 to 1; 1 for a sentence it holds."""
     quote: str = ""
-    """The sentence of the paragraph that supports it most, where it was written from one."""
+    """The sentences of the paragraph that it was written from, one on each line, where they are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,20 +125,6 @@ class UnsupportedSpan:
     start: int
     end: int
     kind: str
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """A number or date of a summary sentence for which a source has another."""
-
-    text: str
-    start: int
-    end: int
-    kind: str
-    other: str
-    """What stands there instead."""
-    document: int
-    paragraph: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +166,6 @@ class SummarySentence:
     text: str
     sources: tuple[Source, ...] = ()
     unsupported: tuple[UnsupportedSpan, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
     support: float | None = None
     """The probability that it is true to its sources; None where no checker judged it."""
     is_quoted: bool = False
@@ -199,7 +184,6 @@ class SummarySentence:
             "text": self.text,
             "sources": [asdict(source) for source in self.sources],
             "unsupported": [asdict(span) for span in self.unsupported],
-            "conflicts": [asdict(conflict) for conflict in self.conflicts],
             "support": None if self.support is None else round(self.support, 3),
             "quoted": self.is_quoted,
             "reason": self.reason,

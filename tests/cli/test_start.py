@@ -64,7 +64,6 @@ WRONG = [
     "convert t5 no/such/folder --out o",
     "convert t5 MODEL --out o --prune-to no.jsonl",
     "tokenizer train no.jsonl --out o",
-    "humaneval questions --gold no.jsonl --out o",
     "humaneval make --gold c.jsonl --system a=no.jsonl --out o",
     "humaneval score no",
 ]

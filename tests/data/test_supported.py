@@ -17,8 +17,6 @@ READ = (
 )
 OPENING = "The harbour bridge has cables from the north."
 FACT = "Engineers replaced 212 cables in eleven months."
-NAME = "Engineers from Ellery painted the tower in the north."
-LOOSE = "The engineers replaced rusty, brittle cables."
 LEANING = "It was closed for eleven months."
 INVENTED = "Ministers praised everybody on television yesterday."
 
@@ -56,32 +54,15 @@ def test_brackets_without_support_are_left_out_of_their_sentence() -> None:
     assert cut([dated, FACT]) == f"{OPENING} {FACT}"
 
 
-def test_without_its_opening_a_target_is_left_out_unless_it_may_begin_later() -> None:
+def test_without_its_opening_a_target_is_left_out() -> None:
     assert cut([INVENTED, FACT]) is None
-    assert cut([INVENTED, FACT], "target_opening=false") == FACT
-
-
-def test_what_leans_on_a_sentence_that_is_left_out_goes_whatever_the_opening() -> None:
-    assert cut([OPENING, INVENTED, LEANING, FACT]) == f"{OPENING} {FACT}"
 
 
 def test_what_leans_on_a_sentence_that_is_left_out_is_left_out_too() -> None:
-    free = "target_opening=false"
-    assert cut([OPENING, INVENTED, LEANING, FACT], free) == f"{OPENING} {FACT}"
-    assert cut([OPENING, LEANING], free) == f"{OPENING} {LEANING}"
-    assert cut([LEANING, FACT], free) == FACT
-
-
-def test_the_share_of_words_that_must_stand_there_can_be_raised() -> None:
-    assert cut([OPENING, LOOSE]) == f"{OPENING} {LOOSE}"
-    assert cut([OPENING, LOOSE], "target_support=0.8") == OPENING
-
-
-def test_names_can_be_asked_for() -> None:
-    assert cut([OPENING, NAME]) == f"{OPENING} {NAME}"
-    assert cut([OPENING, NAME], "target_facts=true") == OPENING
+    assert cut([OPENING, INVENTED, LEANING, FACT]) == f"{OPENING} {FACT}"
+    assert cut([OPENING, LEANING]) == f"{OPENING} {LEANING}"
 
 
 @pytest.mark.parametrize("target", [[INVENTED], [], [OPENING]])
 def test_nothing_is_learned_where_too_little_is_left(target: list[str]) -> None:
-    assert cut(target, "min_target_words=9", "target_opening=false") is None
+    assert cut(target, "min_target_words=9") is None

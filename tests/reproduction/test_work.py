@@ -93,10 +93,10 @@ def test_the_updates_hold_the_budget(
     """Counted by hand over an epoch of batches as training draws them."""
     examples = made_up_examples(120)
     prepared = write_set(tmp_path / "set", examples, shard_size=50, architecture=architecture)
-    training = TrainingConfig(batch_tokens=700, window=64, accumulate=accumulate)
+    training = TrainingConfig(batch_tokens=700, accumulate=accumulate)
     settings = RunSettings(million_tokens=0.05, processes=processes)
     budget = plan_updates(prepared, training, settings)
-    stream = BatchStream(prepared, batch_tokens=700, window=64, seed=1, epochs=1)
+    stream = BatchStream(prepared, batch_tokens=700, seed=1, epochs=1)
     batches = [batch for batch, _ in stream]
     tokens = sum(len(ids) for e in examples for ids in e.paragraph_ids)
     tokens += sum(len(e.target_ids or ()) for e in examples)

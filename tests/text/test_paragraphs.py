@@ -114,7 +114,7 @@ def test_splitting_keeps_the_words_and_the_limit(text: str, max_words: int) -> N
     ],
 )
 def test_fragments_are_known(text: str) -> None:
-    assert is_fragment(text, 4)
+    assert is_fragment(text)
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_fragments_are_known(text: str) -> None:
     ],
 )
 def test_prose_is_no_fragment(text: str) -> None:
-    assert not is_fragment(text, 4)
+    assert not is_fragment(text)
 
 
 def test_positions_point_into_the_document_even_when_something_is_dropped() -> None:

@@ -78,7 +78,7 @@ def _describe_corpus(path: Path, config: Config, *, kind: str, skip_bad: bool) -
         num_paragraphs.append(len(paragraphs))
         paragraph_words += [count_words(paragraph.text) for paragraph in paragraphs]
         num_duplicates += len(paragraphs) - len(merged)
-        num_clones += remove_clones(cluster, texts, recall=config.data.clone_recall)[1]
+        num_clones += remove_clones(cluster, texts)[1]
         if cluster.summary:
             target_words.append(count_words(cluster.summary))
     report_count(path, len(num_documents), bad)

@@ -168,13 +168,11 @@ def _schema() -> Any:
     text, whole, real = pa.string(), pa.int64(), pa.float64()
     source = pa.struct({"document": whole, "paragraph": whole, "score": real, "quote": text})
     span = pa.struct({"text": text, "start": whole, "end": whole, "kind": text})
-    place = {"other": text, "document": whole, "paragraph": whole}
     sentence = pa.struct(
         {
             "text": text,
             "sources": pa.list_(source),
             "unsupported": pa.list_(span),
-            "conflicts": pa.list_(pa.struct([*span, *pa.struct(place)])),
             "support": real,
             "quoted": pa.bool_(),
             "reason": text,

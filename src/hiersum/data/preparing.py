@@ -111,7 +111,7 @@ def empty_clones(cluster: Cluster, config: Config) -> Cluster:
         split_document(document, config.data.max_paragraph_words) for document in cluster.documents
     ]
     texts = [text for paragraphs in split for text in paragraphs]
-    clones = is_clone(texts, cluster.summary, recall=config.data.clone_recall)
+    clones = is_clone(texts, cluster.summary)
     if not any(clones):
         return cluster
     kept = iter(["" if clone else text for text, clone in zip(texts, clones)])

@@ -55,7 +55,7 @@ class BatchStream:
         prepared: PreparedSet,
         *,
         batch_tokens: int,
-        window: int,
+        window: int = 4_096,
         seed: int,
         shuffle: bool = True,
         start: Position = _BEGIN,

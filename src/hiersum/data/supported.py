@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from hiersum.config import Config
 from hiersum.data.example import encode_target
-from hiersum.text.facts import SourceFacts
 from hiersum.text.sentences import split_sentences
 from hiersum.text.support import Evidence, without_asides
 from hiersum.text.tokenizer import Tokenizer
@@ -22,44 +21,32 @@ def cut_to_supported(example: Example, tokenizer: Tokenizer, config: Config) -> 
     """Cut the target to sentences and brackets that the paragraphs, as far as they are read, support.
 
     Returns:
-        The example; None if too little is left, or its first sentence is not where it must be.
+        The example; None if too little is left, or its first sentence is not supported.
     """
     read = [example.title, *(tokenizer.decode(ids) for ids in example.paragraph_ids)]
-    is_supported = _judge(read, tokenizer, config)
+    evidence = Evidence.of(read)
+
+    def is_supported(text: str) -> bool:
+        return evidence.supports(tokenizer.fold(text))  # as what was read comes back
+
     sentences = [
         without_asides(sentence, is_supported) for sentence in split_sentences(example.target or "")
     ]
-    kept = list(_supported(sentences, is_supported, config))
+    kept = list(_supported(sentences, is_supported))
     target = " ".join(kept)
     if count_words(target) < config.data.min_target_words:
         return None
-    if config.data.target_opening and kept[:1] != sentences[:1]:
+    if kept[:1] != sentences[:1]:
         return None
     return replace(example, target=target, target_ids=encode_target(target, tokenizer, config))
 
 
-def _judge(read: Sequence[str], tokenizer: Tokenizer, config: Config) -> Callable[[str], bool]:
-    """Return what says of a text whether what was read supports it."""
-    evidence = Evidence.of(read)
-    facts = SourceFacts.of(read) if config.data.target_facts else None
-
-    def is_supported(text: str) -> bool:
-        text = tokenizer.fold(text)  # as what was read comes back
-        return evidence.supports(text, config.data.target_support) and not (
-            facts and facts.missing(text)
-        )
-
-    return is_supported
-
-
-def _supported(
-    sentences: Sequence[str], is_supported: Callable[[str], bool], config: Config
-) -> Iterator[str]:
+def _supported(sentences: Sequence[str], is_supported: Callable[[str], bool]) -> Iterator[str]:
     """Yield the supported sentences; without the one before it, none that leans on that."""
     has_before = True
-    for number, sentence in enumerate(sentences):
+    for sentence in sentences:
         is_kept = is_supported(sentence)
-        if not has_before or (number == 0 and not config.data.target_opening):
+        if not has_before:
             is_kept = is_kept and not leans_on_another(split_words(sentence))
         if is_kept:
             yield sentence

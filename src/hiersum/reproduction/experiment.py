@@ -28,7 +28,7 @@ from hiersum.reproduction.systems import EXTRACTIVE, NETWORKS, ROWS, Sizes, long
 SPLITS = ("train", "valid", "test")
 _SECTIONS = tuple(Config.__dataclass_fields__)
 _PAPER: dict[str, dict[str, Any]] = {"evaluation": {"preset": "paper"}}
-_DECIDED = {"data", "valid_data", "test_data", "start", "steps", "log_every", "save_every",
+_DECIDED = {"data", "valid_data", "start", "steps", "log_every", "save_every",
             "validate_every", "keep_best"}  # fmt: skip
 _UNDEFINED = re.compile(r"\$\{?(\w+)")
 Section = TypeVar("Section")

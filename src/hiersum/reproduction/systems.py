@@ -120,7 +120,7 @@ def _tdmca(sizes: Sizes) -> Settings:
 
 
 EXTRACTIVE = {"lead": "Lead", "lexrank": "LexRank"}
-"""The labels of the extractive systems (see `baselines.py`)."""
+"""The labels of the extractive systems."""
 
 NETWORKS: dict[str, Callable[[Sizes], Settings]] = {
     "ft-600-unranked": lambda sizes: {**_ft(sizes, 600), "ranker": {"kind": "none"}},

@@ -183,7 +183,7 @@ class Workshop:
         """Return the validation loss of a given network."""
         from hiersum.model.checkpoint import from_pretrained
         from hiersum.text.tokenizer import Tokenizer
-        from hiersum.training.validation import Validator, means
+        from hiersum.training.objective import Validator, means
 
         model = Path(self.experiment.checkpoints[name])
         network = from_pretrained(model)
@@ -274,7 +274,7 @@ def plan_updates(prepared: PreparedSet, training: TrainingConfig, settings: RunS
     totals = prepared.manifest.totals
     tokens = totals["source_tokens"] + totals["target_tokens"]
     batches = BatchStream(
-        prepared, batch_tokens=training.batch_tokens, window=training.window, seed=training.seed
+        prepared, batch_tokens=training.batch_tokens, seed=training.seed
     ).count_batches()
     per_update = tokens / batches * training.accumulate * settings.processes
     return Budget(max(1, round(1e6 * settings.million_tokens / per_update)), per_update, tokens)
@@ -305,7 +305,7 @@ def best_checkpoints(run: Path, number: int) -> list[dict[str, Any]]:
 
 def _describe_training(run: Path, budget: Budget, settings: RunSettings) -> dict[str, Any]:
     from hiersum.model.checkpoint import from_pretrained
-    from hiersum.training.metrics import read_metrics
+    from hiersum.training.run_folder import read_metrics
 
     lines = list(read_metrics(run / "metrics.jsonl"))
     last = next(line for line in reversed(lines) if "tokens" in line)

@@ -141,7 +141,7 @@ class SourceAnswer(_Described):
     document: int
     paragraph: int
     score: float
-    quote: str = Field(description="The supporting sentence of the paragraph, if it is known.")
+    quote: str = Field(description="What it was written from: sentences, one on each line.")
 
 
 class SpanAnswer(_Described):
@@ -153,21 +153,12 @@ class SpanAnswer(_Described):
     kind: str
 
 
-class ConflictAnswer(SpanAnswer):
-    """A number or date that a source contradicts."""
-
-    other: str
-    document: int
-    paragraph: int
-
-
 class SentenceAnswer(_Described):
     """A sentence and its sources."""
 
     text: str
     sources: list[SourceAnswer]
     unsupported: list[SpanAnswer]
-    conflicts: list[ConflictAnswer]
     support: float | None = Field(
         description="Probability that it is true to its sources; null if it was not checked."
     )

@@ -21,6 +21,8 @@ from hiersum.text.overlap import ngram_overlap, split_rouge_words
 from hiersum.text.words import find_amounts, split_words
 from hiersum.types import Cluster, Document, Paragraph
 
+CLONE_RECALL = 0.8
+"""Share of the target's bigrams above which a paragraph is a clone of it (the paper's section 4)."""
 _NUM_HASHES = 32
 _BAND_SIZE = 2  # 16 bands of 2: two sets that share 80 % meet with probability 1 - 1e-7
 _SHINGLE_WORDS = 3
@@ -61,7 +63,7 @@ def _words_or_text(text: str) -> str:
     return " ".join(split_words(text)) or _BLANKS.sub(" ", text)
 
 
-def is_clone(paragraphs: Sequence[str], target: str, *, recall: float) -> list[bool]:
+def is_clone(paragraphs: Sequence[str], target: str, *, recall: float = CLONE_RECALL) -> list[bool]:
     """Say of each paragraph whether it holds more than `recall` of the target's bigrams."""
     suspects = [n for n, text in enumerate(paragraphs) if _may_be_clone(text, target, recall)]
     clones = [False] * len(paragraphs)
@@ -111,7 +113,7 @@ def _bigram_costs(target: str) -> tuple[int, list[tuple[str, int]]]:
 
 
 def remove_clones(
-    cluster: Cluster, paragraphs_of: Iterable[Sequence[str]], *, recall: float
+    cluster: Cluster, paragraphs_of: Iterable[Sequence[str]], *, recall: float = CLONE_RECALL
 ) -> tuple[Cluster, int]:
     """Return the cluster without source paragraphs that copy its target, and how many were dropped.
 

@@ -26,6 +26,7 @@ _SHORT_LINE = 0.75  # of the usual width: a line that ends early ends its paragr
 _MAX_WORD_CHARACTERS = 40  # on average; beyond it this is data, not language
 _MIN_LETTER_SHARE = 0.5
 _ASCII_LETTERS = string.ascii_letters.encode("ascii")
+_MIN_WORDS = 4
 _MIN_UNENDED_WORDS = 8  # fewer words without a full stop are a heading or a menu entry
 _MAX_NOTICE_WORDS = 40
 _MAX_SHORT_NOTICE_WORDS = 9
@@ -66,7 +67,7 @@ def read_paragraphs(
     if keep_all:
         return paragraphs
     # A cluster of nothing but short notes is still a cluster.
-    kept = [p for p in paragraphs if not is_fragment(p.text, config.min_paragraph_words)] or [
+    kept = [p for p in paragraphs if not is_fragment(p.text)] or [
         p for p in paragraphs if count_words(p.text)
     ]
     return merge_duplicates(kept, near=config.near_duplicate)
@@ -105,13 +106,13 @@ def split_text(text: str, max_words: int) -> list[str]:
     return [part for p in paragraphs if p for part in _split_long(p, max_words)]
 
 
-def is_fragment(text: str, min_words: int) -> bool:
+def is_fragment(text: str) -> bool:
     """Is this a heading, a menu entry, a notice, a table row or data, rather than prose?"""
     num_words = count_words(text)
     num_letters = _count_letters(text)
     num_visible = len(text) - text.count(" ")
     return (
-        num_words < min_words
+        num_words < _MIN_WORDS
         or (num_words < _MIN_UNENDED_WORDS and not ends_sentence(text))
         or num_letters < _MIN_LETTER_SHARE * num_visible
         or num_visible > _MAX_WORD_CHARACTERS * num_words

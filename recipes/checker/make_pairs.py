@@ -1,10 +1,12 @@
 """Make the pairs from which the checker learns, and those on which it is measured.
 
-    python recipes/checker/make_pairs.py DATA OUT [--labelled FILE ...] [--targets FOLDER]
+    python recipes/checker/make_pairs.py DATA OUT [--labelled FILE ...] [--targets FILE]
+        [--statements FILE]
 
-DATA holds `checks`, `written` and `labelled`; TARGETS (optional) cautious summaries whose sentences
-name their source sentences. OUT gets one JSON file per set, a pair per line:
-`premise` (a list of source sentences in reading order), `hypothesis`, `label`, `kind`, `weight`.
+DATA holds `checks`, `written` and `labelled`. Optional: cautious summaries whose sentences name their
+source sentences, and statements with others that contradict or agree with them. OUT gets one JSON file
+per set, a pair per line: `premise` (a list of source sentences in reading order), `hypothesis`,
+`label`, `kind`, `weight`.
 """
 
 from __future__ import annotations
@@ -204,6 +206,31 @@ def from_written(
             yield from maker.copied()
 
 
+def from_false(clusters: Iterable[dict[str, Any]]) -> Iterator[Pair]:
+    """Yield the false versions that the authors of cautious summaries wrote, and the true ones."""
+    for cluster in clusters:
+        if false := cluster["false"]:
+            true = cluster["sentences"][false["of"]]
+            title = [cluster["title"] + "."] if cluster["title"] else []
+            for premise in (true["sources"], [*title, *true["sources"]]):
+                yield make_pair(premise, false["text"], "not_entailed", "written-false")
+                yield make_pair(premise, true["text"], "entailed", "written-true")
+
+
+def from_statements(path: Path) -> Iterator[Pair]:
+    """Yield each statement with those that contradict it, agree with it or tell something else."""
+    labels = {
+        "conflict": "contradicted",
+        "agree": "not_contradicted",
+        "other": "neutral",
+        "update": "neutral",
+    }
+    for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        for kind, label in labels.items():
+            for premise, hypothesis in ((row["a"], row[kind]), (row[kind], row["a"])):
+                yield make_pair([premise], hypothesis, label, f"statement-{kind}")
+
+
 def from_checks(path: Path, copies: dict[str, int]) -> Iterator[Pair]:
     """Yield the pairs of a split of `checks`; of long premises the best four sentences."""
     for row in read(path):
@@ -242,22 +269,27 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--labelled", type=Path, nargs="*", default=[], help="more labelled files")
-    parser.add_argument("--targets", type=Path, help="folder with in/*.txt and out/*.jsonl")
+    parser.add_argument("--targets", type=Path, help="cautious summaries (unpacked)")
+    parser.add_argument("--statements", type=Path, help="statements that agree and disagree")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     labelled = [*sorted((args.data / "labelled").glob("*.jsonl")), *args.labelled]
     labelled_once = list(from_labelled(labelled, (3,)))
     varied = from_labelled(labelled, (1, 2, 3, 4))
     written = args.data / "written"
-    targets = read_targets(args.targets) if args.targets else iter(())
+    train = {row["id"]: row for row in read(written / "train.parquet")}
+    targets = list(read_targets(args.targets, train)) if args.targets else []
+    statements = list(from_statements(args.statements)) if args.statements else []
     known = frozenset(pair["cluster"] for pair in labelled_once)
     sets: dict[str, Iterable[Pair]] = {
         "checks_train": from_checks(args.data / "checks/train.parquet", COPIES),
         "checks_valid": from_checks(args.data / "checks/valid.parquet", {}),
-        "written_train": from_written(read(written / "train.parquet"), 1, 3, known),
+        "written_train": from_written(train.values(), 1, 3, known),
         "written_valid": from_written(read(written / "valid.parquet"), 2, 2, frozenset()),
         "written_test": from_written(read(written / "test.parquet"), 3, 2, frozenset()),
-        "targets_train": from_written(targets, 4, 0, known),
+        "targets_train": chain(from_written(targets, 4, 0, known), from_false(targets)),
+        "statements_train": statements[: -len(statements) // 8],
+        "statements_valid": statements[-len(statements) // 8 :],
         "labelled_train": (pair for pair in varied if not is_held_out(pair["cluster"])),
         "labelled_test": (pair for pair in labelled_once if is_held_out(pair["cluster"])),
     }

@@ -3,45 +3,33 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from sources import sentences_of
 
-def read_targets(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the clusters of `in/*.txt` with the summaries of `out/*.jsonl`, in the form of `written`."""
-    for path in sorted((folder / "out").glob("*.jsonl")):
-        clusters: dict[str, dict[str, str]] = {}
-        titles: dict[str, str] = {}
-        source = folder / "in" / f"{path.stem}.txt"
-        for line in source.read_text(encoding="utf-8").split("\n"):
-            if line.startswith("=== CLUSTER "):
-                name = line.removeprefix("=== CLUSTER ").rpartition("  kind: ")[0]
-                clusters[name] = {}
-            elif line.startswith("TITLE: "):
-                titles[name] = line.removeprefix("TITLE: ").replace("(none)", "")
-            elif match := re.match(r"\[(\d+\.\d+)\] (.*)", line):
-                clusters[name][match[1]] = match[2]
-        for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-            by_place = clusters[row["id"]]
-            numbers = sorted({int(place.split(".")[0]) for place in by_place})
-            paragraphs = [
-                " ".join(text for place, text in by_place.items() if int(place.split(".")[0]) == n)
-                for n in numbers
-            ]
-            sentences = [
+
+def read_targets(path: Path, written: Mapping[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield clusters of `written` with the summaries of a file of targets in place of their own.
+
+    Each sentence gets the text of its `sources`; a cluster, the `false` version of one sentence.
+    """
+    for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        cluster = written[row["id"]]
+        paragraphs = [sentences_of(p["text"]) for p in cluster["paragraphs"]]
+        sentences = []
+        for sentence in row["sentences"]:
+            places = [tuple(map(int, place.split("."))) for place in sentence["sources"]]
+            sentences.append(
                 {
-                    "text": s["text"],
-                    "paragraphs": [numbers.index(int(p.split(".")[0])) for p in s["sources"]],
-                    "sources": [by_place[place] for place in s["sources"]],
+                    "text": sentence["text"],
+                    "paragraphs": sorted({paragraph for paragraph, _ in places}),
+                    "sources": [
+                        " ".join(paragraphs[p][s].split())
+                        for p, s in sorted(places)
+                        if s < len(paragraphs[p])
+                    ],
                 }
-                for s in row["sentences"]
-                if all(place in by_place for place in s["sources"])
-            ]
-            yield {
-                "id": row["id"],
-                "title": titles[row["id"]],
-                "paragraphs": [{"text": text} for text in paragraphs],
-                "sentences": sentences,
-            }
+            )
+        yield {**cluster, "sentences": sentences, "false": row.get("false")}

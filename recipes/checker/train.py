@@ -31,16 +31,17 @@ from hiersum.checking.network import LABELS, CheckerNetwork, CheckerShape, from_
 from hiersum.checking.pairs import collate, encode_pair, pad
 from hiersum.checking.wordpiece import WordPiece
 
-MICRO_BATCH, PER_UPDATE = 32, 2
+MICRO_BATCH, PER_UPDATE = 64, 1
 RATE, HEAD_RATE, WARM_UP = 1.5e-4, 6e-4, 0.04
 SIMILAR_EVERY, SIMILAR_PAIRS = 20, 20
 CHECKPOINT_SECONDS, VALID_SECONDS = 240, 600
-NOT_ENTAILED = len(LABELS)
+NOT_ENTAILED, NOT_CONTRADICTED = len(LABELS), len(LABELS) + 1
+OTHERS = {"not_entailed": NOT_ENTAILED, "not_contradicted": NOT_CONTRADICTED}
 TRUTH = {"supported": "entailed", "minor": "entailed", "false": "not_entailed"}
 
 
 class Item(NamedTuple):
-    """A pair as ids, its label (3: anything but entailed) and its weight."""
+    """A pair as ids, its label (3: anything but entailed, 4: but contradicted) and its weight."""
 
     premise: Sequence[int]
     hypothesis: Sequence[int]
@@ -55,7 +56,7 @@ def read_items(path: Path, words: WordPiece, weights: dict[str, float]) -> list[
     for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
         label = TRUTH.get(row["label"], row["label"])
         premise = array("H", words.encode(" ".join(row["premise"]))[:160])
-        number = LABELS.index(label) if label in LABELS else NOT_ENTAILED
+        number = OTHERS[label] if label in OTHERS else LABELS.index(label)
         weight = row["weight"] * weights.get(row["label"], 1.0)
         hypothesis = array("H", words.encode(row["hypothesis"])[:60])
         items.append(Item(premise, hypothesis, number, weight, row["kind"]))
@@ -76,9 +77,9 @@ def tensors_of(items: Sequence[Item], words: WordPiece) -> tuple[Tensor, Tensor,
 
 
 def pair_loss(logits: Tensor, items: Sequence[Item]) -> Tensor:
-    """Cross-entropy; for "anything but entailed", the log of one minus the share of entailed."""
+    """Cross-entropy; for "anything but X", the log of one minus the share of X."""
     log_shares = logits.float().log_softmax(-1)
-    rest = log_shares[:, 1:].logsumexp(-1, keepdim=True)
+    rest = torch.stack([log_shares[:, 1:].logsumexp(-1), log_shares[:, :2].logsumexp(-1)], dim=-1)
     labels = torch.tensor([item.label for item in items])
     weights = torch.tensor([item.weight for item in items])
     losses = -torch.cat([log_shares, rest], dim=-1).gather(1, labels[:, None])[:, 0]
@@ -129,13 +130,14 @@ def validate(
     for name, items in sets.items():
         shares = predict(network, items, words)
         labels = np.array([item.label for item in items])
-        three = labels != NOT_ENTAILED
+        three = labels < NOT_ENTAILED
         if name.startswith("checks"):
             right = shares.argmax(-1) == labels
             for kind in ("snli", "mnli"):
                 chosen = np.array([item.kind == kind for item in items]) & three
                 scores[kind] = round(float(right[chosen].mean()), 4)
-        scores[f"{name}_area"] = round(area(shares[:, 0], labels == 0), 4)
+        column, wanted = (2, 2) if name.startswith("statements") else (0, 0)
+        scores[f"{name}_area"] = round(area(shares[:, column], labels == wanted), 4)
     return scores
 
 
@@ -167,9 +169,9 @@ def end_time(clock: str) -> float:
 def train(
     network: CheckerNetwork, batches: Sequence[Sequence[Item]], until: float, run: Path,
     similar: Iterator[Sequence[Item]], words: WordPiece, report: Callable[[], dict[str, float]],
+    teacher: CheckerNetwork,
 ) -> None:  # fmt: skip
     """Learn until the batches or the time end."""
-    teacher = copy.deepcopy(network).eval()
     optimizer = optimizer_of(network)
     step, began = 0, time.time()
     checkpoint = run / "checkpoint.pt"
@@ -238,6 +240,7 @@ def main() -> None:
     network = CheckerNetwork(CheckerShape())
     torch.nn.init.zeros_(network.matches.weight)
     network.load_state_dict(from_bert(load_file(args.start / "model.safetensors")), strict=False)
+    teacher = copy.deepcopy(network).eval()
     if args.network:
         network.load_state_dict(load_file(args.network))
     for module in network.modules():
@@ -257,7 +260,7 @@ def main() -> None:
     batches = micro_batches(train_items, rng)
     valid = {
         name: read_items(args.pairs / f"{name}.jsonl", words, {})
-        for name in ("checks_valid", "written_valid", "labelled_test")
+        for name in ("checks_valid", "written_valid", "statements_valid", "labelled_test")
     }
     for name in ("checks_valid", "written_valid"):
         valid[name] = rng.sample(valid[name], 900)
@@ -271,7 +274,7 @@ def main() -> None:
     network.train()
     train(
         network, batches, end_time(args.until), args.run, similar(), words,
-        lambda: validate(network, valid, words),
+        lambda: validate(network, valid, words), teacher,
     )  # fmt: skip
     save_file(network.state_dict(), args.run / "network.safetensors")
     log(args.run, {"done": True, **validate(network, valid, words)})

@@ -230,7 +230,7 @@ def main() -> None:
     parser.add_argument("--until", required=True, help="stop at this time, UTC")
     parser.add_argument("--network", type=Path, help="go on from this network.safetensors")
     parser.add_argument("--sets", nargs="+", default=["checks", "written", "labelled"])
-    parser.add_argument("--share", type=float, nargs="+", default=[1, 1, 1], help="of each set")
+    parser.add_argument("--share", type=float, nargs="+", default=[1, 1, 1], help="of each set; 2.5: two and a half times")
     parser.add_argument("--rate", type=float, default=1.0, help="scale of the learning rates")
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -255,7 +255,7 @@ def main() -> None:
     written: list[Item] = []
     for name, share in zip(args.sets, args.share):
         items = read_items(args.pairs / f"{name}_train.jsonl", words, labelled)
-        train_items += rng.sample(items, int(share * len(items)))
+        train_items += items * int(share) + rng.sample(items, int(share % 1 * len(items)))
         written += [item for item in items if item.kind == "true"]
     batches = micro_batches(train_items, rng)
     valid = {

@@ -4,9 +4,8 @@
 #   WHEEL     traceforge_title_model-0.2.0-py3-none-any.whl (see flan_t5_from_wheel.py), or a T5 folder
 #   WIKILEAD  the folder with train-*.parquet, valid.parquet and test.parquet
 #   WRITTEN   the folder with train.parquet and valid.parquet of the corpus `written`
-#   TARGETS   the folder with conservative summaries for clusters of WRITTEN, *.jsonl (see rubric.md)
+#   TARGETS   conservative summaries for clusters of WRITTEN (targets.jsonl.gz, unpacked by recipes/pointers.py)
 #   WORK      where everything goes; run the same command again to resume
-# FOLDERS, in the environment, may name a further corpus of cited summaries.
 # Takes many hours on two cores with bfloat16 (elsewhere, set training.precision=fp32). Needs hiersum[train,build] and, for
 # the wheel, onnx. The bundled model's own stages were interrupted and adjusted on the way (EXPERIMENTS.md).
 set -eu
@@ -66,8 +65,7 @@ train long long run-short/model 500 2.5e-4 $leads --set training.batch_tokens=80
 
 # 4. Add a planner, and learn to plan and to write what the sources say, from cited summaries.
 [ -f planned/config.json ] || python "$here/add_planner.py" run-long/model planned
-python "$here/mix.py" "$written/train.parquet" mixed.jsonl --targets "$targets/*.jsonl" --limit 300 \
-    ${FOLDERS:+--also "$FOLDERS"}
+python "$here/mix.py" "$written/train.parquet" mixed.jsonl --targets "$targets" --limit 700 --also "$here/../folders"
 hiersum prepare mixed.jsonl --model planned --config "$config" --out prepared-written/train
 hiersum prepare "$written/valid.parquet" --model planned --config "$config" --set data.augmented=false \
     --out prepared-written/valid

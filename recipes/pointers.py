@@ -3,9 +3,9 @@
     python recipes/pointers.py pack WRITTEN.parquet OUT.jsonl.gz FILE.jsonl ...
     python recipes/pointers.py unpack WRITTEN.parquet IN.jsonl.gz OUT.jsonl
 
-Each line has the `id` of a cluster of WRITTEN. Every string under the keys `text` and `sentence` becomes
-a list: a pair [first, count] points at tokens of the cluster's paragraphs, a string is a text of our
-own. Whoever has the corpus can unpack them; the repository holds none of its text.
+Each line has the `id` of a cluster of WRITTEN. Every string under the keys below becomes a list: a pair
+[first, count] points at tokens of the cluster's paragraphs, a string is a text of our own. Whoever has
+the corpus can unpack them; the repository holds none of its text.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from typing import Any
 
 import pyarrow.parquet as pq
 
-PACKED_KEYS = ("text", "sentence")
+PACKED_KEYS = ("text", "sentence", "title")
+PACKED_LISTS = ("plan_sentences",)
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 
 Packed = list[str | list[int]]
@@ -77,6 +78,8 @@ def convert(value: Any, change: Callable[[Any], Any], key: str = "") -> Any:
     """Return a record with every packed field changed."""
     if key in PACKED_KEYS:
         return change(value)
+    if key in PACKED_LISTS:
+        return [change(item) for item in value]
     if isinstance(value, dict):
         return {name: convert(item, change, name) for name, item in value.items()}
     return [convert(item, change) for item in value] if isinstance(value, list) else value

@@ -50,10 +50,14 @@ class Item(NamedTuple):
     kind: str
 
 
-def read_items(path: Path, words: WordPiece, weights: dict[str, float]) -> list[Item]:
-    """Read pairs; `weights` scale the loss by label."""
+def read_items(
+    path: Path, words: WordPiece, weights: dict[str, float], share: float, rng: random.Random
+) -> list[Item]:
+    """Read a share of pairs (2.5: two and a half times); `weights` scale the loss by label."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = lines * int(share) + rng.sample(lines, int(share % 1 * len(lines)))
     items = []
-    for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+    for row in map(json.loads, lines):
         label = TRUTH.get(row["label"], row["label"])
         premise = array("H", words.encode(" ".join(row["premise"]))[:160])
         number = OTHERS[label] if label in OTHERS else LABELS.index(label)
@@ -230,7 +234,13 @@ def main() -> None:
     parser.add_argument("--until", required=True, help="stop at this time, UTC")
     parser.add_argument("--network", type=Path, help="go on from this network.safetensors")
     parser.add_argument("--sets", nargs="+", default=["checks", "written", "labelled"])
-    parser.add_argument("--share", type=float, nargs="+", default=[1, 1, 1], help="of each set; 2.5: two and a half times")
+    parser.add_argument(
+        "--share",
+        type=float,
+        nargs="+",
+        default=[1, 1, 1],
+        help="of each set; 2.5: two and a half times",
+    )
     parser.add_argument("--rate", type=float, default=1.0, help="scale of the learning rates")
     args = parser.parse_args()
     torch.set_num_threads(1)
@@ -254,12 +264,12 @@ def main() -> None:
     train_items: list[Item] = []
     written: list[Item] = []
     for name, share in zip(args.sets, args.share):
-        items = read_items(args.pairs / f"{name}_train.jsonl", words, labelled)
-        train_items += items * int(share) + rng.sample(items, int(share % 1 * len(items)))
+        items = read_items(args.pairs / f"{name}_train.jsonl", words, labelled, share, rng)
+        train_items += items
         written += [item for item in items if item.kind == "true"]
     batches = micro_batches(train_items, rng)
     valid = {
-        name: read_items(args.pairs / f"{name}.jsonl", words, {})
+        name: read_items(args.pairs / f"{name}.jsonl", words, {}, 1, rng)
         for name in ("checks_valid", "written_valid", "statements_valid", "labelled_test")
     }
     for name in ("checks_valid", "written_valid"):

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hiersum.model.dropout import Dropout, drop
+from hiersum.model.layers import Dropout, drop
 from hiersum.model.spans import Spans, join_blocks, joint_runs
 
 

@@ -8,11 +8,11 @@ from hiersum.config import ModelConfig
 from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.compressed import BlockAttention, CausalLayer, CompressedAttention
 from hiersum.model.decoder import Decoder, DecoderLayer
-from hiersum.model.dropout import Dropout
 from hiersum.model.encoder import Encoder, LocalLayer, ScaledRank, SourcePositions
 from hiersum.model.hierarchy import GlobalLayer, InterParagraphAttention, MultiHeadPooling
 from hiersum.model.layers import (
     NORM_EPSILON,
+    Dropout,
     FeedForward,
     HeadLinear,
     Output,

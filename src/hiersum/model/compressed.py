@@ -19,8 +19,15 @@ from hiersum.errors import InputError
 from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.batch import Batch
 from hiersum.model.beam_cache import BeamCache, CompressedMemory, CompressedState, attend_cache
-from hiersum.model.dropout import Dropout, drop
-from hiersum.model.layers import FeedForward, Output, Residual, WordEmbedding, sinusoid
+from hiersum.model.layers import (
+    Dropout,
+    FeedForward,
+    Output,
+    Residual,
+    WordEmbedding,
+    drop,
+    sinusoid,
+)
 from hiersum.model.spans import Spans
 
 

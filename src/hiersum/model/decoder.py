@@ -16,8 +16,7 @@ from torch import Tensor, nn
 
 from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.decoder_state import DecoderState, LayerCache, Written
-from hiersum.model.dropout import Dropout, drop
-from hiersum.model.layers import FeedForward, RelativeBias, Residual, sinusoid
+from hiersum.model.layers import Dropout, FeedForward, RelativeBias, Residual, drop, sinusoid
 from hiersum.model.plans import PlannedRows
 from hiersum.model.source_cache import source_blocks
 from hiersum.model.spans import Spans

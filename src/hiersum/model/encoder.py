@@ -13,9 +13,8 @@ from torch import Tensor, nn
 from hiersum.errors import InputError
 from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.batch import Batch
-from hiersum.model.dropout import Dropout, drop
 from hiersum.model.hierarchy import GlobalLayer, Layout, make_layout
-from hiersum.model.layers import FeedForward, RelativeBias, Residual, sinusoid
+from hiersum.model.layers import Dropout, FeedForward, RelativeBias, Residual, drop, sinusoid
 from hiersum.model.spans import Spans
 
 

@@ -14,8 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from hiersum.model.attention import attend, attention_weights
-from hiersum.model.dropout import Dropout, drop
-from hiersum.model.layers import FeedForward
+from hiersum.model.layers import Dropout, FeedForward, drop
 from hiersum.model.spans import Spans
 
 

@@ -1,20 +1,67 @@
-"""The parts that layers are made of: positions, feed-forward networks, residuals, words."""
+"""Building blocks of layers: dropout, positions, feed-forward networks, residuals, embeddings."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hiersum.model.dropout import Dropout, drop
 from hiersum.model.storage import Integers
 
 NORM_EPSILON = 1e-6
 ROWS_AT_ONCE = 2_048
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Dropout:
+    """Dropout probabilities by place."""
+
+    inputs: float = 0.0
+    """On the input of linear layers."""
+    weights: float = 0.0
+    """On attention weights."""
+    hidden: float = 0.0
+    """On the hidden layer of feed-forward networks."""
+    outputs: float = 0.0
+    """On embeddings and on the output of each sub-layer."""
+
+
+def drop(states: Tensor, share: float, is_training: bool) -> Tensor:
+    """Zero a share of the values and scale up the rest, in training only."""
+    if not is_training or share == 0:
+        return states
+    if states.device.type != "cpu":
+        return F.dropout(states, share)
+    result: Tensor = _CpuDropout.apply(states, share)  # type: ignore[no-untyped-call]
+    return result
+
+
+class _CpuDropout(torch.autograd.Function):
+    """Dropout that draws one 64-bit number per four values and keeps a one-byte mask.
+
+    `F.dropout` draws a number per value on a CPU, which takes a fifth of a training step.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, states: Tensor, share: float) -> Tensor:
+        num_levels = 1 << 16
+        num_dropped = round(share * num_levels)
+        ctx.scale = num_levels / (num_levels - num_dropped)
+        bits = torch.empty((states.numel() + 3) // 4, dtype=torch.int64).random_(-(1 << 63), None)
+        levels = bits.view(torch.int16)[: states.numel()]
+        is_kept = (levels >= num_dropped - num_levels // 2).view(states.shape)
+        ctx.save_for_backward(is_kept)
+        return (states * is_kept).mul_(ctx.scale)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Any) -> Any:
+        (is_kept,) = ctx.saved_tensors
+        return (gradients[0] * is_kept).mul_(ctx.scale), None
 
 
 def sinusoid(position: Tensor, width: int) -> Tensor:

@@ -8,36 +8,26 @@ value of every few tokens.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hiersum.config import ModelConfig
 from hiersum.errors import InputError
-from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.batch import Batch
 from hiersum.model.beam_cache import BeamCache, CompressedMemory, CompressedState, attend_cache
-from hiersum.model.layers import (
-    Dropout,
-    FeedForward,
-    Output,
-    Residual,
-    WordEmbedding,
-    drop,
-    sinusoid,
-)
+from hiersum.model.layers import drop, sinusoid
+from hiersum.model.parts import Parts
 from hiersum.model.spans import Spans
 
 
 class BlockAttention(nn.Module):
     """Causal attention within blocks: no token sees past the start of its own block."""
 
-    def __init__(self, *, attention: MultiHeadAttention, block_length: int) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.attention = attention
-        self.block_length = block_length
+        self.attention = parts.attention()
+        self.block_length = parts.config.block_length
 
     def forward(self, states_RD: Tensor, sequences: Spans) -> Tensor:
         lengths = []
@@ -72,12 +62,13 @@ class CompressedAttention(nn.Module):
     end at or before it, and a slot of zeros, so that the first tokens have something to look at.
     """
 
-    def __init__(self, *, attention: MultiHeadAttention, width: int, compression: int) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.attention = attention
-        self.compression = compression
-        self.compress_key = nn.Linear(compression * width, width)
-        self.compress_value = nn.Linear(compression * width, width)
+        self.attention = parts.attention()
+        self.compression = parts.config.compression
+        width = parts.config.num_heads * parts.config.attention_head_width
+        self.compress_key = nn.Linear(self.compression * width, width)
+        self.compress_value = nn.Linear(self.compression * width, width)
 
     def forward(self, states_RD: Tensor, sequences: Spans) -> Tensor:
         states_RD = self.attention.drop_inputs(states_RD)
@@ -150,19 +141,12 @@ class CompressedAttention(nn.Module):
 class CausalLayer(nn.Module):
     """A transformer layer of T-DMCA: one kind of attention, then feed-forward."""
 
-    def __init__(
-        self,
-        *,
-        attention: BlockAttention | CompressedAttention,
-        attention_residual: Residual,
-        feed_forward: FeedForward,
-        feed_forward_residual: Residual,
-    ) -> None:
+    def __init__(self, parts: Parts, *, is_local: bool) -> None:
         super().__init__()
-        self.attention = attention
-        self.attention_residual = attention_residual
-        self.feed_forward = feed_forward
-        self.feed_forward_residual = feed_forward_residual
+        self.attention = BlockAttention(parts) if is_local else CompressedAttention(parts)
+        self.attention_residual = parts.residual()
+        self.feed_forward = parts.feed_forward()
+        self.feed_forward_residual = parts.residual()
 
     def forward(
         self, states_RD: Tensor, sequences: Spans, caches: list[BeamCache] | None
@@ -201,23 +185,17 @@ class CausalLayer(nn.Module):
 class CompressedDecoder(nn.Module):
     """T-DMCA with the interface of all networks: encoding is reading the source as a prefix."""
 
-    def __init__(
-        self,
-        *,
-        config: ModelConfig,
-        words: WordEmbedding,
-        layers: Sequence[CausalLayer],
-        final_norm: nn.Module | None,
-        output: Output,
-        dropout: Dropout,
-    ) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
-        self.words = words
-        self.layers = nn.ModuleList(layers)
-        self.final_norm = final_norm
-        self.output = output
-        self.dropout = dropout
+        parts = Parts(config)
+        self.words = parts.words()
+        self.layers = nn.ModuleList(
+            CausalLayer(parts, is_local=kind == "local") for kind in config.layers
+        )
+        self.final_norm = parts.pre_norm()
+        self.output = parts.output()
+        self.dropout = parts.dropout
 
     @property
     def device(self) -> torch.device:

@@ -7,16 +7,15 @@ shared by its hypotheses: they are the query axis.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.decoder_state import DecoderState, LayerCache, Written
-from hiersum.model.layers import Dropout, FeedForward, RelativeBias, Residual, drop, sinusoid
+from hiersum.model.layers import drop, sinusoid
+from hiersum.model.parts import Parts
 from hiersum.model.plans import PlannedRows
 from hiersum.model.source_cache import source_blocks
 from hiersum.model.spans import Spans
@@ -42,23 +41,14 @@ class Memory:
 class DecoderLayer(nn.Module):
     """Self-attention over the summary so far, attention to the source, feed-forward."""
 
-    def __init__(
-        self,
-        *,
-        self_attention: MultiHeadAttention,
-        self_residual: Residual,
-        source_attention: MultiHeadAttention,
-        source_residual: Residual,
-        feed_forward: FeedForward,
-        feed_forward_residual: Residual,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.self_attention = self_attention
-        self.self_residual = self_residual
-        self.source_attention = source_attention
-        self.source_residual = source_residual
-        self.feed_forward = feed_forward
-        self.feed_forward_residual = feed_forward_residual
+        self.self_attention = parts.attention()
+        self.self_residual = parts.residual()
+        self.source_attention = parts.attention()
+        self.source_residual = parts.residual()
+        self.feed_forward = parts.feed_forward()
+        self.feed_forward_residual = parts.residual()
 
     def forward(
         self,
@@ -144,23 +134,16 @@ class DecoderLayer(nn.Module):
 class Decoder(nn.Module):
     """A stack of decoder layers; without a sinusoid where positions are relative."""
 
-    def __init__(
-        self,
-        *,
-        layers: Sequence[DecoderLayer],
-        has_sinusoid: bool,
-        relative_bias: RelativeBias | None,
-        final_norm: nn.Module | None,
-        dropout: Dropout,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(layers)
-        self.has_sinusoid = has_sinusoid
-        self.relative_bias = relative_bias
-        self.final_norm = final_norm
-        self.dropout = dropout
+        self.layers = nn.ModuleList(
+            DecoderLayer(parts) for _ in range(parts.config.num_decoder_layers)
+        )
+        self.relative_bias = parts.relative_bias(bidirectional=False)
+        self.final_norm = parts.pre_norm()
+        self.dropout = parts.dropout
         self.half_source = False
-        """Are source keys and values kept in bfloat16 while a summary is searched for?"""
+        """Keep source keys and values in bfloat16 during search."""
 
     def forward(
         self,
@@ -178,7 +161,7 @@ class Decoder(nn.Module):
         """
         longest = max(targets.lengths)
         states_YD = words_YD
-        if self.has_sinusoid:
+        if self.relative_bias is None:
             table = sinusoid(torch.arange(longest, device=words_YD.device), words_YD.size(-1))
             states_YD = states_YD + table[targets.positions(words_YD.device)].to(words_YD.dtype)
         states_YD = drop(states_YD, self.dropout.outputs, self.training)
@@ -211,7 +194,7 @@ class Decoder(nn.Module):
     def step(self, words_BND: Tensor, state: DecoderState) -> Tensor:
         """Return states_BND after one more token of each hypothesis."""
         states_BND = words_BND
-        if self.has_sinusoid:
+        if self.relative_bias is None:
             place_BD = sinusoid(state.length - state.shift_B, words_BND.size(-1))
             states_BND = states_BND + place_BD[:, None].to(words_BND.dtype)
         state.advance()

@@ -14,7 +14,8 @@ import torch
 from torch import Tensor, nn
 
 from hiersum.model.attention import attend, attention_weights
-from hiersum.model.layers import Dropout, FeedForward, drop
+from hiersum.model.layers import drop
+from hiersum.model.parts import Parts
 from hiersum.model.spans import Spans
 
 
@@ -65,23 +66,14 @@ class MultiHeadPooling(nn.Module):
     cost of one projection per paragraph instead of one per token.
     """
 
-    def __init__(
-        self,
-        *,
-        width: int,
-        num_heads: int,
-        bias: bool,
-        norm: nn.Module,
-        projection: nn.Module | None,
-        dropout: Dropout,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.num_heads = num_heads
-        self.score = nn.Linear(width, num_heads, bias=bias)
-        self.value = nn.Linear(width, width, bias=bias)
-        self.projection = projection
-        self.norm = norm
-        self.dropout = dropout
+        width, self.num_heads = parts.config.width, parts.config.num_pooling_heads
+        self.score = nn.Linear(width, self.num_heads, bias=parts.has_bias)
+        self.value = nn.Linear(width, width, bias=parts.has_bias)
+        self.projection = parts.head_linear() if parts.profile.pooled_projection else None
+        self.norm = parts.norm(width // self.num_heads)
+        self.dropout = parts.dropout
 
     def forward(self, states_RD: Tensor, tokens: Spans) -> Tensor:
         """Return head_QHK for the paragraphs in `tokens`."""
@@ -127,23 +119,13 @@ class InterParagraphAttention(nn.Module):
     replaces
     """
 
-    def __init__(
-        self,
-        *,
-        query: nn.Module,
-        key: nn.Module,
-        value: nn.Module,
-        scale: float,
-        graph_head: int | None,
-        dropout: Dropout,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.query = query
-        self.key = key
-        self.value = value
-        self.scale = scale
-        self.graph_head = graph_head
-        self.dropout = dropout
+        self.query, self.key, self.value = (parts.head_linear() for _ in range(3))
+        head_width = parts.config.width // parts.config.num_pooling_heads
+        self.scale = head_width**-0.5 if parts.profile.scaled_relations else 1.0
+        self.graph_head = parts.config.graph_head
+        self.dropout = parts.dropout
 
     def forward(
         self, head_QHK: Tensor, clusters: Spans, graphs: Sequence[Tensor] | None = None
@@ -196,26 +178,15 @@ class GlobalLayer(nn.Module):
     pre-norm:   y_ij = x_ij + c_i with c from LayerNorm(x),   x'_ij = y_ij + FFN(LayerNorm(y_ij))
     """
 
-    def __init__(
-        self,
-        *,
-        pooling: MultiHeadPooling,
-        relations: InterParagraphAttention,
-        width: int,
-        bias: bool,
-        feed_forward: FeedForward,
-        input_norm: nn.Module | None,
-        norm: nn.Module,
-        dropout: Dropout,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.pooling = pooling
-        self.relations = relations
-        self.fuse = nn.Linear(width, width, bias=bias)
-        self.feed_forward = feed_forward
-        self.input_norm = input_norm
-        self.norm = norm
-        self.dropout = dropout
+        self.pooling = MultiHeadPooling(parts)
+        self.relations = InterParagraphAttention(parts)
+        self.fuse = nn.Linear(parts.config.width, parts.config.width, bias=parts.has_bias)
+        self.feed_forward = parts.feed_forward()
+        self.input_norm = parts.pre_norm()
+        self.norm = parts.norm()
+        self.dropout = parts.dropout
 
     def forward(
         self, states_RD: Tensor, layout: Layout, weights: list[list[Tensor]] | None = None

@@ -16,12 +16,12 @@ from torch import Tensor, nn
 from hiersum.config import ModelConfig
 from hiersum.errors import ConfigError, InputError
 from hiersum.model.batch import Batch
-from hiersum.model.build import Builder
 from hiersum.model.compressed import CompressedDecoder
 from hiersum.model.decoder import Decoder, Memory, mean_weights
 from hiersum.model.decoder_state import DecoderState, Written
 from hiersum.model.encoder import Encoder
-from hiersum.model.layers import Output, WordEmbedding, initialize
+from hiersum.model.layers import WordEmbedding, initialize
+from hiersum.model.parts import Parts
 from hiersum.model.planner import Planner, SourceSentences, pool_sentences
 from hiersum.model.plans import Outline, Plan, cut_stretches, plan_rows
 from hiersum.model.spans import Spans
@@ -30,25 +30,18 @@ from hiersum.model.spans import Spans
 class EncoderDecoder(nn.Module):
     """The hierarchical and the flat transformer, of any profile."""
 
-    def __init__(
-        self,
-        *,
-        config: ModelConfig,
-        source_words: WordEmbedding,
-        target_words: WordEmbedding | None,
-        encoder: Encoder,
-        decoder: Decoder,
-        output: Output,
-        planner: Planner | None = None,
-    ) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
-        self.source_words = source_words
-        self.own_target_words = target_words
-        self.encoder = encoder
-        self.decoder = decoder
-        self.output = output
-        self.planner = planner
+        parts = Parts(config)
+        self.source_words = parts.words()
+        self.own_target_words = None if config.shared_embeddings else parts.words()
+        self.encoder = Encoder(parts)
+        self.decoder = Decoder(parts)
+        self.output = parts.output()
+        self.planner: Planner | None = None
+        if config.planner_width:
+            self.planner = Planner(width=config.width, hidden_width=config.planner_width)
 
     @property
     def target_words(self) -> WordEmbedding:
@@ -195,47 +188,29 @@ Network = EncoderDecoder | CompressedDecoder
 
 
 def with_planner(network: Network, width: int) -> EncoderDecoder:
-    """Give a trained network a planner that has yet to learn; everything else stays as it is.
+    """Give a trained network a fresh planner; everything else stays as it is.
 
     Raises:
-        ConfigError: the network reads its source as one sequence, or plans already.
+        ConfigError: the network reads its source as one sequence, or has a planner already.
     """
     config = replace(network.config, planner_width=width)
-    planner = Builder(config).planner()
-    if not isinstance(network, EncoderDecoder) or network.planner is not None or planner is None:
+    if not isinstance(network, EncoderDecoder) or network.planner is not None or not width:
         raise ConfigError("a planner is added to a hierarchical network that has none")
-    initialize(planner)
-    planner.expect_few_joins()
-    network.config, network.planner = config, planner
+    network.config = config
+    network.planner = Planner(width=config.width, hidden_width=width)
+    initialize(network.planner)
+    network.planner.expect_few_joins()
     return network
 
 
 def build_network(config: ModelConfig) -> Network:
     """Make the network that a config describes, with fresh weights."""
-    builder = Builder(config)
-    network: Network
-    if config.architecture == "tdmca":
-        network = CompressedDecoder(
-            config=config,
-            words=builder.word_embedding(),
-            layers=builder.causal_layers(),
-            final_norm=builder.final_norm(),
-            output=builder.output(),
-            dropout=builder.dropout,
-        )
-    else:
-        network = EncoderDecoder(
-            config=config,
-            source_words=builder.word_embedding(),
-            target_words=None if config.shared_embeddings else builder.word_embedding(),
-            encoder=builder.encoder(),
-            decoder=builder.decoder(),
-            output=builder.output(),
-            planner=builder.planner(),
-        )
+    is_compressed = config.architecture == "tdmca"
+    network = CompressedDecoder(config) if is_compressed else EncoderDecoder(config)
     initialize(network)
-    if isinstance(network, EncoderDecoder) and network.planner is not None:
-        network.planner.expect_few_joins()
-    if config.profile == "t5" and isinstance(network, EncoderDecoder):
-        network.encoder.silence_global_layers()
+    if isinstance(network, EncoderDecoder):
+        if network.planner is not None:
+            network.planner.expect_few_joins()
+        if config.profile == "t5":
+            network.encoder.silence_global_layers()
     return network

@@ -19,7 +19,7 @@ from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.compressed import CompressedDecoder
 from hiersum.model.decoder import DecoderLayer
 from hiersum.model.layers import FeedForward, Output, WordEmbedding
-from hiersum.model.network import EncoderDecoder, Network
+from hiersum.model.network import Network
 from hiersum.model.storage import join_rows
 
 MakeLinear = Callable[[Tensor, Tensor | None], nn.Module]
@@ -78,44 +78,34 @@ class LinearOutput(Output):
         return result
 
 
-def copy_modules(module: AnyModule) -> AnyModule:
-    """Copy a module and all in it, but no tensor: the copy has the same weights."""
-    tensors = [*module.parameters(), *module.buffers()]
-    return copy.deepcopy(module, {id(tensor): tensor for tensor in tensors})
+def copy_modules(module: AnyModule, *, shared: Sequence[nn.Module | None] = ()) -> AnyModule:
+    """Copy a module and its sub-modules except `shared`; no tensor is copied."""
+    kept = [*module.parameters(), *module.buffers(), *shared]
+    return copy.deepcopy(module, {id(part): part for part in kept})
 
 
 def rewritten(network: Network, make_linear: MakeLinear) -> Network:
     """Return a network that reads as the given one and writes with `make_linear`'s layers."""
+    fast: Network
     if isinstance(network, CompressedDecoder):
-        layers = copy_modules(network.layers)
-        _replace_linears(layers, make_linear)
-        return CompressedDecoder(
-            config=network.config,
-            words=network.words,
-            layers=list(layers),  # type: ignore[arg-type]
-            final_norm=network.final_norm,
-            output=LinearOutput(network.output, network.words.weight, make_linear),
-            dropout=network.dropout,
-        ).eval()
-    decoder = copy_modules(network.decoder)
-    for layer in decoder.layers:
-        assert isinstance(layer, DecoderLayer)
-        layer.self_attention = JointAttention(layer.self_attention, make_linear)
-        if layer.feed_forward.gate is not None:
-            layer.feed_forward = JointFeedForward(layer.feed_forward, make_linear)
-        source = layer.source_attention
-        key, value = source.key, source.value
-        _replace_linears(layer, make_linear)
-        source.key, source.value = key, value
-    return EncoderDecoder(
-        config=network.config,
-        source_words=network.source_words,
-        target_words=network.own_target_words,
-        encoder=network.encoder,
-        decoder=decoder,
-        output=LinearOutput(network.output, network.target_words.weight, make_linear),
-        planner=network.planner,
-    ).eval()
+        words = network.words
+        fast = only = copy_modules(network, shared=[words])
+        _replace_linears(only.layers, make_linear)
+    else:
+        words = network.target_words
+        parts = (network.source_words, network.own_target_words, network.encoder, network.planner)
+        fast = both = copy_modules(network, shared=parts)
+        for layer in both.decoder.layers:
+            assert isinstance(layer, DecoderLayer)
+            layer.self_attention = JointAttention(layer.self_attention, make_linear)
+            if layer.feed_forward.gate is not None:
+                layer.feed_forward = JointFeedForward(layer.feed_forward, make_linear)
+            source = layer.source_attention
+            key, value = source.key, source.value
+            _replace_linears(layer, make_linear)
+            source.key, source.value = key, value
+    fast.output = LinearOutput(network.output, words.weight, make_linear)
+    return fast.eval()
 
 
 def _joined(parts: Sequence[nn.Linear], make_linear: MakeLinear) -> nn.Module:

@@ -33,7 +33,7 @@ from hiersum.conversion.t5 import convert_t5
 from hiersum.model.batch import Batch
 from hiersum.model.checkpoint import from_pretrained
 from hiersum.model.decoder import Memory
-from hiersum.model.int8 import Int8Linear
+from hiersum.model.inference import Int8Linear
 from hiersum.model.network import EncoderDecoder, build_network
 from hiersum.model.spans import Spans
 from hiersum.writing.beam import beam_search

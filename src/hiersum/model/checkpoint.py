@@ -28,8 +28,8 @@ from torch import Tensor
 
 from hiersum.config import ModelConfig, config_from_dict
 from hiersum.errors import CheckpointError, ConfigError
+from hiersum.model.inference import quantized_names
 from hiersum.model.network import Network, build_network
-from hiersum.model.rewritten import names_of_rewritten
 from hiersum.model.storage import STORAGES, Storage, pack, unfilled, unpack
 
 FORMAT = 1
@@ -108,7 +108,7 @@ def from_pretrained(
     packed = _read_weights(folder / WEIGHTS, record.get("weights_crc32"))
     with unfilled():
         network = build_network(config)
-    tensors = unpack(packed, names_of_rewritten(network) if int8 else ())
+    tensors = unpack(packed, quantized_names(network) if int8 else ())
     _check_names({name: t.shape for name, t in network.state_dict().items()}, tensors, folder)
     network.requires_grad_(not int8).load_state_dict(tensors, assign=True)
     return network.eval()

@@ -13,11 +13,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hiersum.model.decoder_state import DecoderState, LayerCache, Written
+from hiersum.model.decoder_state import DecoderState, LayerCache, Written, source_blocks
 from hiersum.model.layers import drop, sinusoid
 from hiersum.model.parts import Parts
 from hiersum.model.plans import PlannedRows
-from hiersum.model.source_cache import source_blocks
 from hiersum.model.spans import Spans
 
 

@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 from hiersum.errors import InputError
-from hiersum.model.plans import Outline, Plan, PlannedRows, cut_stretches, plan_rows
+from hiersum.model.planner import Outline, Plan, PlannedRows, cut_stretches, plan_rows
 from hiersum.model.spans import Spans
 
 
@@ -123,7 +123,7 @@ class Batch:
         if plans is None or self.label_Y is None:
             return planned
         labels = [part.tolist() for part in self.targets.split(self.label_Y)]
-        stretches = tuple(tuple(cut_stretches([-1, *ids], end_id)) for ids in labels)
+        stretches = tuple(tuple(cut_stretches(ids, end_id)) for ids in labels)
         for number, (of_cluster, ids, cluster) in enumerate(zip(stretches, labels, plans)):
             if sum(of_cluster) != len(ids) or len(of_cluster) != len(cluster):
                 raise InputError(

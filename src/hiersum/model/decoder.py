@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from hiersum.model.decoder_state import DecoderState, LayerCache, Written, source_blocks
 from hiersum.model.layers import drop, sinusoid
 from hiersum.model.parts import Parts
-from hiersum.model.plans import PlannedRows
+from hiersum.model.planner import PlannedRows
 from hiersum.model.spans import Spans
 
 

@@ -22,8 +22,15 @@ from hiersum.model.decoder_state import DecoderState, Written
 from hiersum.model.encoder import Encoder
 from hiersum.model.layers import WordEmbedding, initialize
 from hiersum.model.parts import Parts
-from hiersum.model.planner import Planner, SourceSentences, pool_sentences
-from hiersum.model.plans import Outline, Plan, cut_stretches, plan_rows
+from hiersum.model.planner import (
+    Outline,
+    Plan,
+    Planner,
+    SourceSentences,
+    cut_stretches,
+    plan_rows,
+    pool_sentences,
+)
 from hiersum.model.spans import Spans
 
 
@@ -106,7 +113,7 @@ class EncoderDecoder(nn.Module):
             What a search goes on from, and ended_D of each of these clusters: the state that
             predicted the last end.
         """
-        stretches = [cut_stretches([-1, *ids], self.config.end_id) for ids in summaries]
+        stretches = [cut_stretches(ids, self.config.end_id) for ids in summaries]
         begun = [[self.config.begin_id, *ids[:-1]] for ids in summaries]
         rows = plan_rows(outlines, plans, stretches)
         spans = Spans(tuple(map(len, begun)))

@@ -22,7 +22,7 @@ from hiersum.data.batches import collate
 from hiersum.model.decoder import Memory
 from hiersum.model.decoder_state import Written
 from hiersum.model.network import EncoderDecoder
-from hiersum.model.plans import Plan, plan_rows
+from hiersum.model.planner import Plan, plan_rows
 from hiersum.model.spans import Spans
 from hiersum.text.facts import SourceFacts
 from hiersum.text.sentences import ends_sentence

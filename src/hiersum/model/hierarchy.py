@@ -1,8 +1,7 @@
-"""What makes the transformer hierarchical: pool each paragraph, relate the paragraphs, tell each
-token.
+"""Global layers: pool each paragraph, relate the paragraphs, add the result to each token.
 
-Section 3.2.3 and 3.2.4 of the paper. Tokens are flat rows in order of paragraph length; `Layout`
-knows the way between that order and the clusters.
+Sections 3.2.3 and 3.2.4 of the paper. Tokens are flat rows in order of paragraph length; `Layout`
+maps between that order and the batch's.
 """
 
 from __future__ import annotations
@@ -111,12 +110,11 @@ class MultiHeadPooling(nn.Module):
 
 
 class InterParagraphAttention(nn.Module):
-    """Each paragraph collects from the others of its cluster, head by head.
+    """Each paragraph attends to the others of its cluster, head by head.
 
     q^z = W_q^z head^z,   k^z = W_k^z head^z,   v^z = W_v^z head^z
     context^z_i = sum_i' softmax over i' of (q^z_i k^z_i') v^z_i'
-    context^z'_i = sum_i' G_ii' / (sum_o G_io) v^z'_i'            for the head z' that a graph
-    replaces
+    context^g_i = sum_i' G_ii' / (sum_o G_io) v^g_i'              for head g, where a graph is used
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -156,13 +154,8 @@ class InterParagraphAttention(nn.Module):
         self, head_QHK: Tensor, clusters: Spans, graphs: Sequence[Tensor] | None = None
     ) -> list[Tensor]:
         """Return the weights of `forward` (without dropout), one weights_HPP per cluster."""
-        weights = attention_weights(
-            self.query(head_QHK),
-            self.key(head_QHK),
-            queries=clusters,
-            keys=clusters,
-            scale=self.scale,
-        )
+        query_QHK, key_QHK = self.query(head_QHK), self.key(head_QHK)
+        weights = attention_weights(query_QHK, key_QHK, clusters, clusters, scale=self.scale)
         if self.graph_head is not None:
             assert graphs is not None, "a network with a graph head needs graphs"
             for weights_HPP, graph_PP in zip(weights, graphs, strict=True):

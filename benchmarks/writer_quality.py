@@ -137,7 +137,7 @@ def planner_choices(network: EncoderDecoder, example: Example) -> list[int]:
     planner = network.planner
     assert planner is not None
     memory = network.encode(batch)
-    states = network._ended(network._decode(batch, memory, None), batch)[0]
+    states = network.sentence_ends(network.decode(batch, memory), batch)[0]
     source = network.source_sentences(memory, batch)[0]
     history = [example.plans[:n] for n in range(len(example.plans) + 1)]
     scores = planner(planner.boundaries(states), source, history)[:-1, :-1]

@@ -69,7 +69,7 @@ def confidences(
             planned = batch.with_targets([ids]).with_plans(
                 [outline_of(example)], [[plan]], tokenizer.end_id
             )
-            logits = network._logits(network._decode(planned, memory, None))
+            logits = network._logits(network.decode(planned, memory))
             assert planned.label_Y is not None
             picked = logits.log_softmax(-1).gather(-1, planned.label_Y[:, None])
             found[n] = float(picked.mean())

@@ -103,8 +103,8 @@ def test_plan_hides_all_other_sentences() -> None:
     memory = model.encode(batch)
     changed = memory.states_RD.clone()
     changed[3:5] += 1.0  # sentence 1 of the first cluster: in plan 2, not in plan 1
-    before = model._decode(batch, memory, None)
-    after = model._decode(batch, type(memory)(changed, memory.sources), None)
+    before = model.decode(batch, memory)
+    after = model.decode(batch, type(memory)(changed, memory.sources))
     assert torch.equal(before[:3], after[:3])
     assert not torch.allclose(before[3:7], after[3:7])
     assert torch.equal(before[7:], after[7:])
@@ -130,7 +130,7 @@ def test_search_after_written_sentences_equals_training(profile: str) -> None:
                 torch.testing.assert_close(
                     log_probs[cluster, 0], expected[cluster][done + step], atol=1e-5, rtol=1e-4
                 )
-    of_training = model._ended(model._decode(batch, memory, None), batch)
+    of_training = model.sentence_ends(model.decode(batch, memory), batch)
     torch.testing.assert_close(ended[0], of_training[0][0])
     torch.testing.assert_close(ended[1], of_training[1][1])
 

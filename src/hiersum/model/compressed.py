@@ -16,7 +16,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hiersum.config import ModelConfig
-from hiersum.errors import InputError
 from hiersum.model.batch import Batch
 from hiersum.model.layers import drop, sinusoid
 from hiersum.model.parts import Parts
@@ -300,9 +299,8 @@ class CompressedDecoder(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """Return logits_YV: the score of every piece at each token of the given targets."""
-        if batch.input_Y is None:
-            raise InputError("the batch has no targets to score; give it some with with_targets")
-        pairs = zip(batch.sources.split(batch.source_R), batch.targets.split(batch.input_Y))
+        targets = batch.targets.split(batch.target_inputs())
+        pairs = zip(batch.sources.split(batch.source_R), targets)
         words = self.words(torch.cat([ids for pair in pairs for ids in pair]))
         lengths = list(zip(batch.sources.lengths, batch.target_lengths))
         states = self._run(words, Spans(tuple(m + s for m, s in lengths)), None)
@@ -313,14 +311,11 @@ class CompressedDecoder(nn.Module):
     def source_attention(self, batch: Batch) -> list[Tensor]:
         """Return, per cluster, weights_SM: how much each target token looks at each source token.
 
-        Averaged over compressed layers and heads, a slot's weight spread over its tokens; rows sum
-        to 1.
+        Averaged over compressed layers and heads; a slot's weight is spread over its tokens.
         """
-        if batch.input_Y is None:
-            raise InputError("the batch has no targets to score; give it some with with_targets")
         state = self.start(self.encode(batch), 1, with_attention=True)
         input_BS = nn.utils.rnn.pad_sequence(
-            list(batch.targets.split(batch.input_Y)), batch_first=True
+            list(batch.targets.split(batch.target_inputs())), batch_first=True
         )
         rows: list[list[Tensor]] = [[] for _ in range(len(batch))]
         for token_B in input_BS.T:

@@ -1,8 +1,7 @@
-"""The decoder: a summary so far becomes states of its next tokens, attending to all source tokens.
+"""The decoder: from a summary so far to the states that predict its next tokens.
 
 Training reads whole targets at once (`Decoder.forward`); search reads one token per hypothesis
-(`Decoder.step`) with a `DecoderState`, in which source keys and values exist once per cluster,
-shared by its hypotheses: they are the query axis.
+(`Decoder.step`) and keeps keys and values in a `DecoderState`.
 """
 
 from __future__ import annotations
@@ -22,17 +21,17 @@ from hiersum.model.spans import Spans
 
 @dataclass(frozen=True)
 class Memory:
-    """What an encoder hands to a decoder."""
+    """The encoder's output, as the decoder reads it."""
 
     states_RD: Tensor
     """One state per real source token, cluster after cluster, paragraph after paragraph."""
     sources: Spans
     """Source tokens of each cluster."""
     written: Written | None = None
-    """What stands before the summaries that are to be searched for."""
+    """The beginnings of the summaries, for a search that continues them."""
 
     def narrowed(self, rows: PlannedRows, written: Written | None = None) -> Memory:
-        """Return what the stretches of planned targets may attend to, one sequence for each."""
+        """Return one source per stretch of planned targets: the rows it may attend to."""
         row_R = rows.row_R.to(self.states_RD.device)
         return Memory(self.states_RD[row_R], rows.sources, written)
 
@@ -67,14 +66,13 @@ class DecoderLayer(nn.Module):
             memory: the source of each cluster, or of each stretch.
             targets: tokens of each target.
             bias_HSS: scores of relative positions.
-            weights: this layer's weights_HSM per cluster are appended to it.
-            stretches: how targets are cut for attention to the source; by clusters if None.
-            written: key_YHK and value_YHK of the targets' tokens are appended to it.
+            weights: receives this layer's weights_HSM per cluster.
+            stretches: target tokens of each source; if None, there is one source per target.
+            written: receives key_YHK and value_YHK of the targets.
         """
 
         def look_back(x: Tensor) -> Tensor:
-            # A bias already holds -inf for later tokens.
-            is_causal = bias_HSS is None
+            is_causal = bias_HSS is None  # a bias already holds -inf for later tokens
             return self.self_attention.forward(
                 x, targets, is_causal=is_causal, bias_HTT=bias_HSS, seen=written
             )
@@ -93,7 +91,7 @@ class DecoderLayer(nn.Module):
     def step(
         self, states_BND: Tensor, cache: LayerCache, num_stored: int, mask_BHNX: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        """Return the states after one token each, and the query_BNHK that looked at the source."""
+        """Return the states after one more token, and query_BNHK of the attention to the source."""
         asked: list[Tensor] = []
 
         def look_back(x_BND: Tensor) -> Tensor:
@@ -131,7 +129,7 @@ class DecoderLayer(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of decoder layers; without a sinusoid where positions are relative."""
+    """A stack of decoder layers, with sinusoidal positions unless they are relative."""
 
     def __init__(self, parts: Parts) -> None:
         super().__init__()
@@ -154,10 +152,7 @@ class Decoder(nn.Module):
         stretches: Spans | None = None,
         written: list[tuple[Tensor, Tensor]] | None = None,
     ) -> Tensor:
-        """Return states_YD, each of which has seen its target only up to itself.
-
-        The arguments are those of `DecoderLayer.forward`.
-        """
+        """Return states_YD; each depends on its target up to itself. Arguments as in the layer."""
         longest = max(targets.lengths)
         states_YD = words_YD
         if self.relative_bias is None:
@@ -166,10 +161,9 @@ class Decoder(nn.Module):
         states_YD = drop(states_YD, self.dropout.outputs, self.training)
         bias_HSS = None
         if self.relative_bias is not None:
-            later_SS = torch.ones(longest, longest, dtype=torch.bool, device=words_YD.device).triu(
-                1
-            )
-            bias_HSS = self.relative_bias(longest, longest).masked_fill(later_SS, -torch.inf)
+            bias_HSS = self.relative_bias(longest, longest)
+            later_SS = torch.ones_like(bias_HSS[0], dtype=torch.bool).triu(1)
+            bias_HSS = bias_HSS.masked_fill(later_SS, -torch.inf)
         for layer in self.layers:
             states_YD = layer(
                 states_YD, memory, targets, bias_HSS, weights, stretches=stretches, written=written

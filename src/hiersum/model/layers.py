@@ -74,9 +74,8 @@ def sinusoid(position: Tensor, width: int) -> Tensor:
 class RelativeBias(nn.Module):
     """A learned score per head for the distance from query to key (T5).
 
-    The first half of the buckets are single distances; the rest grow logarithmically up to a
-    largest distance. An encoder keeps half of all buckets for keys after the query; a decoder has
-    none there.
+    The first half of the buckets are single distances; the rest grow logarithmically up to
+    `max_distance`. With `bidirectional`, half of all buckets are for keys after the query.
     """
 
     def __init__(
@@ -89,7 +88,7 @@ class RelativeBias(nn.Module):
         self.scores = nn.Embedding(num_buckets, num_heads)
 
     def forward(self, num_queries: int, num_keys: int) -> Tensor:
-        """Return scores_HTT; the last query stands at the last key."""
+        """Return scores_HTT; the queries are at the last positions of the keys."""
         device = self.scores.weight.device
         key = torch.arange(num_keys, device=device)
         query = key[num_keys - num_queries :]
@@ -134,7 +133,7 @@ class FeedForward(nn.Module):
     def forward(self, states_RD: Tensor) -> Tensor:
         if torch.is_grad_enabled() or len(states_RD) <= ROWS_AT_ONCE:
             return self._transform(states_RD)
-        # Hidden layers are wide: of a long source, a part at a time stays in the processor's cache.
+        # In parts, so that the wide hidden layer of a long source stays in the CPU's cache.
         return torch.cat([self._transform(part) for part in states_RD.split(ROWS_AT_ONCE)])
 
     def _transform(self, states_RD: Tensor) -> Tensor:
@@ -168,7 +167,7 @@ class Residual(nn.Module):
 
 
 class RmsNorm(nn.RMSNorm):
-    """T5's norm, in the type of what it is given: for two types at once torch has no fused kernel."""
+    """T5's norm, computed in the input's type: torch's fused kernel does not mix types."""
 
     def forward(self, states_RD: Tensor) -> Tensor:
         weight_D = self.weight.to(states_RD.dtype)
@@ -193,8 +192,8 @@ class HeadLinear(nn.Module):
 def initialize(module: nn.Module) -> None:
     """Draw matrices Xavier-uniformly (per head where there are heads); biases 0, norms 1.
 
-    Words that are scaled by sqrt(width) are drawn so that their variance is 1 after it: as a matrix of
-    thousands of rows they would begin far smaller than the positions that are added to them.
+    Scaled embeddings get variance 1 after scaling: drawn as a matrix of thousands of rows, they
+    would start far smaller than the positions added to them.
     """
     for name, parameter in module.named_parameters():
         if parameter.dim() == 3:
@@ -225,7 +224,7 @@ class WordEmbedding(nn.Embedding):
 
 
 class Output(nn.Module):
-    """Scores of all pieces: scale * (E x) + b; E is the target's embedding unless untied."""
+    """Scores of all pieces, scale * (E x) + b, where E is the target embedding if tied."""
 
     def __init__(
         self,

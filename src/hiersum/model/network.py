@@ -1,7 +1,7 @@
-"""Networks as training and search know them, and the one function that builds them from a config.
+"""Networks as training and search use them, and `build_network`, which makes them from a config.
 
-Every network has `encode(batch)`, `start(memory, num_beams)`, `step(token_ids, state)` for search,
-and `forward(batch)` for training; its state has `select(parents)` and `keep(clusters)`.
+Every network has `forward(batch)` for training, and `encode(batch)`, `start(encoded, num_beams)` and
+`step(token_ids, state)` for search; its state has `select(parents)` and `keep(clusters)`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class EncoderDecoder(nn.Module):
 
     @property
     def target_words(self) -> WordEmbedding:
-        """The embedding of the summary's tokens; the source's, unless they are kept apart."""
+        """The embedding of summary tokens: by default that of source tokens."""
         return self.source_words if self.own_target_words is None else self.own_target_words
 
     @property
@@ -67,7 +67,7 @@ class EncoderDecoder(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """Return logits_YV: the score of every piece at each token of the given targets."""
-        return self._logits(self._decode(batch, self.encode(batch), None))
+        return self._logits(self.decode(batch, self.encode(batch)))
 
     def forward_with_plans(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Return logits_YV, and the planner's loss summed over the boundaries of all targets.
@@ -78,16 +78,18 @@ class EncoderDecoder(nn.Module):
         if self.planner is None or batch.plans is None:
             raise InputError("a planner is trained on batches with plans (model.planner_width)")
         memory = self.encode(batch)
-        states_YD = self._decode(batch, memory, None)
-        losses = []
-        for ended_KD, source, plans in zip(
-            self._ended(states_YD, batch), self.source_sentences(memory, batch), batch.plans
-        ):
-            losses.append(self.planner.loss(ended_KD, source, plans))
+        states_YD = self.decode(batch, memory)
+        ended, sources = self.sentence_ends(states_YD, batch), self.source_sentences(memory, batch)
+        losses = list(map(self.planner.loss, ended, sources, batch.plans))
         return self._logits(states_YD), torch.stack(losses).sum()
 
+    def sentence_ends(self, states_YD: Tensor, batch: Batch) -> list[Tensor]:
+        """Return ended_KD per cluster: the states that predict the ends of its target sentences."""
+        pairs = zip(batch.targets.split(states_YD), batch.stretches)
+        return [states[[end - 1 for end in accumulate(lengths)]] for states, lengths in pairs]
+
     def source_sentences(self, memory: Memory, batch: Batch) -> list[SourceSentences]:
-        """Return what a planner knows of each cluster's sentences."""
+        """Return what the planner knows of each cluster's sentences."""
         assert batch.outlines is not None
         parts = memory.sources.split(memory.states_RD)
         return list(map(pool_sentences, parts, batch.outlines, batch.ranks))
@@ -100,18 +102,17 @@ class EncoderDecoder(nn.Module):
         plans: Sequence[Sequence[Plan]],
         summaries: Sequence[Sequence[int]],
     ) -> tuple[Written, list[Tensor]]:
-        """Read summaries so far, to go on with them.
+        """Read summaries so far, to continue them.
 
         Args:
             memory: the sources.
-            outlines: their sentences.
-            plans: of each cluster the plan of each sentence written; none where it takes no part.
-            summaries: of each cluster that takes part the pieces written, each sentence with its
-                end piece.
+            outlines: the source sentences.
+            plans: for each cluster the plans of its sentences so far; empty if nothing is written.
+            summaries: for each cluster with plans its pieces, each sentence with its end piece.
 
         Returns:
-            What a search goes on from, and ended_D of each of these clusters: the state that
-            predicted the last end.
+            What a search continues from, and for each of these clusters ended_D, the state that
+            predicted its last end piece.
         """
         stretches = [cut_stretches(ids, self.config.end_id) for ids in summaries]
         begun = [[self.config.begin_id, *ids[:-1]] for ids in summaries]
@@ -128,13 +129,6 @@ class EncoderDecoder(nn.Module):
         )
         return Written(seen, spans), [part[-1] for part in spans.split(states_YD)]
 
-    def _ended(self, states_YD: Tensor, batch: Batch) -> list[Tensor]:
-        """Return, per cluster, ended_KD: the states that predict the ends of its sentences."""
-        ended = []
-        for part, stretches in zip(batch.targets.split(states_YD), batch.stretches):
-            ended.append(part[[end - 1 for end in accumulate(stretches)]])
-        return ended
-
     @torch.no_grad()
     def source_attention(self, batch: Batch) -> list[Tensor]:
         """Return, per cluster, weights_SM: how much each target token looks at each source token.
@@ -142,7 +136,7 @@ class EncoderDecoder(nn.Module):
         Averaged over layers and heads; rows sum to 1. Row s belongs to the prediction of label s.
         """
         weights: list[list[Tensor]] = []
-        self._decode(batch, self.encode(batch), weights)
+        self.decode(batch, self.encode(batch), weights)
         return mean_weights(weights)
 
     @torch.no_grad()
@@ -166,24 +160,17 @@ class EncoderDecoder(nn.Module):
         states_BND = self.decoder.step(self.target_words(token_ids_BN), state)
         return self._logits(states_BND).float().log_softmax(-1)
 
-    def _decode(
-        self,
-        batch: Batch,
-        memory: Memory,
-        weights: list[list[Tensor]] | None,
-        written: list[tuple[Tensor, Tensor]] | None = None,
+    def decode(
+        self, batch: Batch, memory: Memory, weights: list[list[Tensor]] | None = None
     ) -> Tensor:
-        if batch.input_Y is None:
-            raise InputError("the batch has no targets to score; give it some with with_targets")
-        words_YD = self.target_words(batch.input_Y)
+        """Return states_YD of the batch's targets; `weights` as in `Decoder.forward`."""
         rows = batch.planned_rows
         states_YD: Tensor = self.decoder(
-            words_YD,
+            self.target_words(batch.target_inputs()),
             memory if rows is None else memory.narrowed(rows),
             batch.targets,
             weights,
             stretches=None if rows is None else rows.stretches,
-            written=written,
         )
         return states_YD
 

@@ -100,11 +100,11 @@ def test_plan_of_everything_equals_no_plan_to_the_last_bit() -> None:
 def test_plan_hides_all_other_sentences() -> None:
     """What is not planned may change at will, as far as the decoder is concerned."""
     model, batch = network(), planned()
-    memory = model.encode(batch)
-    changed = memory.states_RD.clone()
+    encoded = model.encode(batch)
+    changed = encoded.states_RD.clone()
     changed[3:5] += 1.0  # sentence 1 of the first cluster: in plan 2, not in plan 1
-    before = model.decode(batch, memory)
-    after = model.decode(batch, type(memory)(changed, memory.sources))
+    before = model.decode(batch, encoded)
+    after = model.decode(batch, type(encoded)(changed, encoded.sources))
     assert torch.equal(before[:3], after[:3])
     assert not torch.allclose(before[3:7], after[3:7])
     assert torch.equal(before[7:], after[7:])
@@ -115,11 +115,11 @@ def test_search_after_written_sentences_equals_training(profile: str) -> None:
     """Summaries of different length go on with the very scores that training gives them."""
     model, batch = network(profile), planned()
     expected = batch.targets.split(model(batch).log_softmax(-1))
-    memory = model.encode(batch)
+    encoded = model.encode(batch)
     written, ended = model.read_written(
-        memory, OUTLINES, [PLANS[0][:1], PLANS[1][:2]], [TARGETS[0][1:4], TARGETS[1][1:7]]
+        encoded, OUTLINES, [PLANS[0][:1], PLANS[1][:2]], [TARGETS[0][1:4], TARGETS[1][1:7]]
     )
-    narrowed = memory.narrowed(
+    narrowed = encoded.narrowed(
         plan_rows(OUTLINES, [PLANS[0][1:], PLANS[1][2:]], [[1], [1]]), written
     )
     state = model.start(narrowed, num_beams=1)
@@ -130,7 +130,7 @@ def test_search_after_written_sentences_equals_training(profile: str) -> None:
                 torch.testing.assert_close(
                     log_probs[cluster, 0], expected[cluster][done + step], atol=1e-5, rtol=1e-4
                 )
-    of_training = model.sentence_ends(model.decode(batch, memory), batch)
+    of_training = model.sentence_ends(model.decode(batch, encoded), batch)
     torch.testing.assert_close(ended[0], of_training[0][0])
     torch.testing.assert_close(ended[1], of_training[1][1])
 
@@ -271,8 +271,8 @@ def test_network_learns_to_plan_and_to_write_at_once() -> None:
         (torch.nn.functional.cross_entropy(logits, batch.label_Y) + plan_loss / 10).backward()
         optimizer.step()
     assert torch.equal(model(batch).argmax(-1), batch.label_Y)
-    memory = model.encode(batch)
+    encoded = model.encode(batch)
     assert model.planner is not None
-    for sentences, plans in zip(model.source_sentences(memory, batch), PLANS):
+    for sentences, plans in zip(model.source_sentences(encoded, batch), PLANS):
         first = model.planner(model.planner.start[None], sentences, [[]])
         assert int(first.argmax()) == plans[0][0]

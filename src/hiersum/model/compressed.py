@@ -82,9 +82,9 @@ class CompressedMemory:
 class CompressedState:
     """Unfinished summaries: B clusters with N hypotheses each. `step` writes into it."""
 
-    def __init__(self, memory: CompressedMemory, num_beams: int, with_attention: bool) -> None:
-        self.layers = [[cache.spread(num_beams) for cache in layer] for layer in memory.layers]
-        self.source_lengths = list(memory.sources.lengths)
+    def __init__(self, encoded: CompressedMemory, num_beams: int, with_attention: bool) -> None:
+        self.layers = [[cache.spread(num_beams) for cache in layer] for layer in encoded.layers]
+        self.source_lengths = list(encoded.sources.lengths)
         self.with_attention = with_attention
         self.attention: list[Tensor] = []
         """After a step, if asked for: weights_NM of source tokens per cluster; rows sum to 1."""
@@ -326,10 +326,10 @@ class CompressedDecoder(nn.Module):
 
     @torch.no_grad()
     def start(
-        self, memory: CompressedMemory, num_beams: int, with_attention: bool = False
+        self, encoded: CompressedMemory, num_beams: int, with_attention: bool = False
     ) -> CompressedState:
         """Begin `num_beams` summaries of each cluster."""
-        return CompressedState(memory, num_beams, with_attention)
+        return CompressedState(encoded, num_beams, with_attention)
 
     @torch.no_grad()
     def step(self, token_ids_BN: Tensor, state: CompressedState) -> Tensor:

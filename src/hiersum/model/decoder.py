@@ -20,7 +20,7 @@ from hiersum.model.spans import Spans
 
 
 @dataclass(frozen=True)
-class Memory:
+class EncoderOutput:
     """The encoder's output, as the decoder reads it."""
 
     states_RD: Tensor
@@ -30,10 +30,10 @@ class Memory:
     written: Written | None = None
     """The beginnings of the summaries, for a search that continues them."""
 
-    def narrowed(self, rows: PlannedRows, written: Written | None = None) -> Memory:
+    def narrowed(self, rows: PlannedRows, written: Written | None = None) -> EncoderOutput:
         """Return one source per stretch of planned targets: the rows it may attend to."""
         row_R = rows.row_R.to(self.states_RD.device)
-        return Memory(self.states_RD[row_R], rows.sources, written)
+        return EncoderOutput(self.states_RD[row_R], rows.sources, written)
 
 
 class DecoderLayer(nn.Module):
@@ -51,7 +51,7 @@ class DecoderLayer(nn.Module):
     def forward(
         self,
         states_YD: Tensor,
-        memory: Memory,
+        encoded: EncoderOutput,
         targets: Spans,
         bias_HSS: Tensor | None,
         weights: list[list[Tensor]] | None,
@@ -63,7 +63,7 @@ class DecoderLayer(nn.Module):
 
         Args:
             states_YD: the states so far.
-            memory: the source of each cluster, or of each stretch.
+            encoded: the source of each cluster, or of each stretch.
             targets: tokens of each target.
             bias_HSS: scores of relative positions.
             weights: receives this layer's weights_HSM per cluster.
@@ -78,7 +78,7 @@ class DecoderLayer(nn.Module):
             )
 
         def look_at_source(x: Tensor) -> Tensor:
-            sides = (x, memory.states_RD, stretches or targets, memory.sources)
+            sides = (x, encoded.states_RD, stretches or targets, encoded.sources)
             if weights is not None:
                 weights.append(self.source_attention.weights_across(*sides))
             return self.source_attention.across(*sides)
@@ -145,7 +145,7 @@ class Decoder(nn.Module):
     def forward(
         self,
         words_YD: Tensor,
-        memory: Memory,
+        encoded: EncoderOutput,
         targets: Spans,
         weights: list[list[Tensor]] | None = None,
         *,
@@ -166,22 +166,22 @@ class Decoder(nn.Module):
             bias_HSS = bias_HSS.masked_fill(later_SS, -torch.inf)
         for layer in self.layers:
             states_YD = layer(
-                states_YD, memory, targets, bias_HSS, weights, stretches=stretches, written=written
+                states_YD, encoded, targets, bias_HSS, weights, stretches=stretches, written=written
             )
         return states_YD if self.final_norm is None else self.final_norm(states_YD)
 
-    def start(self, memory: Memory, num_beams: int, with_attention: bool) -> DecoderState:
+    def start(self, encoded: EncoderOutput, num_beams: int, with_attention: bool) -> DecoderState:
         """Project the source once per layer and cluster."""
         caches = []
         for layer in self.layers:
             assert isinstance(layer, DecoderLayer)
-            key_RHK, value_RHK = layer.source_attention.project_memory(memory.states_RD)
-            blocks = source_blocks(key_RHK, value_RHK, memory.sources, half=self.half_source)
-            heads = (2, len(memory.sources.lengths), key_RHK.size(1), 0, key_RHK.size(2))
+            key_RHK, value_RHK = layer.source_attention.project_memory(encoded.states_RD)
+            blocks = source_blocks(key_RHK, value_RHK, encoded.sources, half=self.half_source)
+            heads = (2, len(encoded.sources.lengths), key_RHK.size(1), 0, key_RHK.size(2))
             caches.append(LayerCache(blocks, written_2BHXK=key_RHK.new_empty(heads)))
         state = DecoderState(caches, num_beams, with_attention)
-        if memory.written is not None:
-            state.continue_from(memory.written)
+        if encoded.written is not None:
+            state.continue_from(encoded.written)
         return state
 
     def step(self, words_BND: Tensor, state: DecoderState) -> Tensor:

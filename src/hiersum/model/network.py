@@ -17,7 +17,7 @@ from hiersum.config import ModelConfig
 from hiersum.errors import ConfigError, InputError
 from hiersum.model.batch import Batch
 from hiersum.model.compressed import CompressedDecoder
-from hiersum.model.decoder import Decoder, Memory, mean_weights
+from hiersum.model.decoder import Decoder, EncoderOutput, mean_weights
 from hiersum.model.decoder_state import DecoderState, Written
 from hiersum.model.encoder import Encoder
 from hiersum.model.layers import WordEmbedding, initialize
@@ -60,10 +60,10 @@ class EncoderDecoder(nn.Module):
         """Where the weights are."""
         return self.source_words.weight.device
 
-    def encode(self, batch: Batch) -> Memory:
+    def encode(self, batch: Batch) -> EncoderOutput:
         """Read the sources of a batch."""
         states_RD = self.encoder(self.source_words(batch.source_R), batch)
-        return Memory(states_RD, batch.sources)
+        return EncoderOutput(states_RD, batch.sources)
 
     def forward(self, batch: Batch) -> Tensor:
         """Return logits_YV: the score of every piece at each token of the given targets."""
@@ -77,9 +77,9 @@ class EncoderDecoder(nn.Module):
         """
         if self.planner is None or batch.plans is None:
             raise InputError("a planner is trained on batches with plans (model.planner_width)")
-        memory = self.encode(batch)
-        states_YD = self.decode(batch, memory)
-        ended, sources = self.sentence_ends(states_YD, batch), self.source_sentences(memory, batch)
+        encoded = self.encode(batch)
+        states_YD = self.decode(batch, encoded)
+        ended, sources = self.sentence_ends(states_YD, batch), self.source_sentences(encoded, batch)
         losses = list(map(self.planner.loss, ended, sources, batch.plans))
         return self._logits(states_YD), torch.stack(losses).sum()
 
@@ -88,16 +88,16 @@ class EncoderDecoder(nn.Module):
         pairs = zip(batch.targets.split(states_YD), batch.stretches)
         return [states[[end - 1 for end in accumulate(lengths)]] for states, lengths in pairs]
 
-    def source_sentences(self, memory: Memory, batch: Batch) -> list[SourceSentences]:
+    def source_sentences(self, encoded: EncoderOutput, batch: Batch) -> list[SourceSentences]:
         """Return what the planner knows of each cluster's sentences."""
         assert batch.outlines is not None
-        parts = memory.sources.split(memory.states_RD)
+        parts = encoded.sources.split(encoded.states_RD)
         return list(map(pool_sentences, parts, batch.outlines, batch.ranks))
 
     @torch.no_grad()
     def read_written(
         self,
-        memory: Memory,
+        encoded: EncoderOutput,
         outlines: Sequence[Outline],
         plans: Sequence[Sequence[Plan]],
         summaries: Sequence[Sequence[int]],
@@ -105,7 +105,7 @@ class EncoderDecoder(nn.Module):
         """Read summaries so far, to continue them.
 
         Args:
-            memory: the sources.
+            encoded: the sources.
             outlines: the source sentences.
             plans: for each cluster the plans of its sentences so far; empty if nothing is written.
             summaries: for each cluster with plans its pieces, each sentence with its end piece.
@@ -122,7 +122,7 @@ class EncoderDecoder(nn.Module):
         seen: list[tuple[Tensor, Tensor]] = []
         states_YD = self.decoder(
             self.target_words(input_Y),
-            memory.narrowed(rows),
+            encoded.narrowed(rows),
             spans,
             stretches=rows.stretches,
             written=seen,
@@ -150,9 +150,11 @@ class EncoderDecoder(nn.Module):
         return [torch.stack(of_cluster) for of_cluster in zip(*layers)]
 
     @torch.no_grad()
-    def start(self, memory: Memory, num_beams: int, with_attention: bool = False) -> DecoderState:
+    def start(
+        self, encoded: EncoderOutput, num_beams: int, with_attention: bool = False
+    ) -> DecoderState:
         """Begin `num_beams` summaries of each cluster."""
-        return self.decoder.start(memory, num_beams, with_attention)
+        return self.decoder.start(encoded, num_beams, with_attention)
 
     @torch.no_grad()
     def step(self, token_ids_BN: Tensor, state: DecoderState) -> Tensor:
@@ -161,13 +163,13 @@ class EncoderDecoder(nn.Module):
         return self._logits(states_BND).float().log_softmax(-1)
 
     def decode(
-        self, batch: Batch, memory: Memory, weights: list[list[Tensor]] | None = None
+        self, batch: Batch, encoded: EncoderOutput, weights: list[list[Tensor]] | None = None
     ) -> Tensor:
         """Return states_YD of the batch's targets; `weights` as in `Decoder.forward`."""
         rows = batch.planned_rows
         states_YD: Tensor = self.decoder(
             self.target_words(batch.target_inputs()),
-            memory if rows is None else memory.narrowed(rows),
+            encoded if rows is None else encoded.narrowed(rows),
             batch.targets,
             weights,
             stretches=None if rows is None else rows.stretches,

@@ -32,8 +32,8 @@ from hiersum.config import ModelConfig, SearchConfig
 from hiersum.conversion.t5 import convert_t5
 from hiersum.model.batch import Batch
 from hiersum.model.checkpoint import from_pretrained
-from hiersum.model.decoder import Memory
-from hiersum.model.int8 import Int8Linear
+from hiersum.model.decoder import EncoderOutput
+from hiersum.model.inference import Int8Linear
 from hiersum.model.network import EncoderDecoder, build_network
 from hiersum.model.spans import Spans
 from hiersum.writing.beam import beam_search
@@ -121,7 +121,7 @@ class T5Searches:
     def _search(self, network: Any, states_BMD: Tensor, beam_size: int) -> list[list[int]]:
         found = beam_search(
             network,
-            Memory(states_BMD.flatten(0, 1), Spans((NUM_SOURCE,) * len(states_BMD))),
+            EncoderOutput(states_BMD.flatten(0, 1), Spans((NUM_SOURCE,) * len(states_BMD))),
             SearchConfig(beam_size=beam_size, max_length=NUM_NEW, length_penalty=0.0),
             num_clusters=len(states_BMD),
             begin_id=0,
@@ -141,7 +141,7 @@ class ReleasedSearches:
         self.network = network
         sources = torch.randint(5, 32_000, (4, 24, 68)).tolist()
         with torch.no_grad():
-            self.memory = network.encode(Batch.from_ids(sources))
+            self.encoded = network.encode(Batch.from_ids(sources))
         self.config = SearchConfig(
             beam_size=BEAM_SIZE, min_length=139, max_length=140, stopping="released"
         )
@@ -150,14 +150,14 @@ class ReleasedSearches:
 
     def usual(self) -> list[tuple[int, ...]]:
         """Copy everything, every step."""
-        return PlainSearch(self.network)(self.memory, self.config)
+        return PlainSearch(self.network)(self.encoded, self.config)
 
     def ours(self, name: str = "ours") -> list[tuple[int, ...]]:
         """Share the source, store tokens once; in one of the variants."""
         network = self.networks[name]
         found = beam_search(
             network,
-            self.memory,
+            self.encoded,
             self.config,
             num_clusters=4,
             begin_id=self.network.config.begin_id,
@@ -206,10 +206,12 @@ def agreement(left: Iterable[Iterable[int]], right: Iterable[Iterable[int]]) -> 
     return sum(same) / len(same)
 
 
-def first_step_error(exact: Any, small: Any, memory: Memory, begin_id: int) -> dict[str, float]:
+def first_step_error(
+    exact: Any, small: Any, encoded: EncoderOutput, begin_id: int
+) -> dict[str, float]:
     """Return how far fewer bits move log-probabilities of the first token."""
-    tokens_BN = torch.full((len(memory.sources.lengths), 1), begin_id)
-    one, other = (n.step(tokens_BN, n.start(memory, 1)) for n in (exact, small))
+    tokens_BN = torch.full((len(encoded.sources.lengths), 1), begin_id)
+    one, other = (n.step(tokens_BN, n.start(encoded, 1)) for n in (exact, small))
     return {
         "mean_log_prob_error": round(float((one - other).abs().mean()), 4),
         "max_log_prob_error": round(float((one - other).abs().max()), 4),
@@ -286,10 +288,10 @@ def compare_t5() -> dict[str, Any]:
                 searches.systems(states_BMD, beam_size), bytes_of, num_steps=NUM_NEW, rounds=rounds
             )
             print(key, results[key], file=sys.stderr)
-    memory = Memory(torch.randn(8 * NUM_SOURCE, 512), Spans((NUM_SOURCE,) * 8))
+    encoded = EncoderOutput(torch.randn(8 * NUM_SOURCE, 512), Spans((NUM_SOURCE,) * 8))
     networks = searches.networks
     results["errors"] = {
-        name: first_step_error(networks["ours"], networks[name], memory, 0) for name in ROUNDED
+        name: first_step_error(networks["ours"], networks[name], encoded, 0) for name in ROUNDED
     }
     return results
 
@@ -309,7 +311,9 @@ def compare_released() -> dict[str, Any]:
     result["times_less_memory"] = round(memory["usual"] / memory["ours"], 2)
     begin_id = searches.network.config.begin_id
     result["errors"] = {
-        name: first_step_error(searches.network, searches.networks[name], searches.memory, begin_id)
+        name: first_step_error(
+            searches.network, searches.networks[name], searches.encoded, begin_id
+        )
         for name in ROUNDED
     }
     result["compiled"] = compare_compiled(searches)

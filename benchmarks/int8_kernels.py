@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from measure import write_results
 
-from hiersum.model.int8 import Int8Linear
+from hiersum.model.inference import Int8Linear
 from hiersum.model.storage import quantize
 
 SHAPES = {"feed-forward": (1_024, 512), "vocabulary": (32_128, 512)}

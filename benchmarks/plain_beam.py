@@ -12,7 +12,7 @@ from torch import Tensor
 
 from hiersum.config import SearchConfig
 from hiersum.model.attention import MultiHeadAttention
-from hiersum.model.decoder import Memory
+from hiersum.model.decoder import EncoderOutput
 from hiersum.model.layers import sinusoid
 from hiersum.model.network import EncoderDecoder
 from hiersum.writing.beam import length_penalty
@@ -43,10 +43,10 @@ class PlainSearch:
         self.network = network
 
     @torch.no_grad()
-    def __call__(self, memory: Memory, config: SearchConfig) -> list[tuple[int, ...]]:
+    def __call__(self, encoded: EncoderOutput, config: SearchConfig) -> list[tuple[int, ...]]:
         """Return the best hypothesis of each cluster."""
-        beam_size, num_clusters = config.beam_size, len(memory.sources.lengths)
-        state = self._start(memory, beam_size)
+        beam_size, num_clusters = config.beam_size, len(encoded.sources.lengths)
+        state = self._start(encoded, beam_size)
         begin_id, end_id = self.network.config.begin_id, self.network.config.end_id
         tokens_WS = torch.full((num_clusters * beam_size, 1), begin_id)
         first_N = torch.tensor([0.0] + [-torch.inf] * (beam_size - 1))
@@ -86,11 +86,11 @@ class PlainSearch:
             state.select(rows_BN[kept].view(-1))
         return [max(hypotheses, key=lambda pair: pair[0])[1] for hypotheses in filed]
 
-    def _start(self, memory: Memory, beam_size: int) -> PlainState:
+    def _start(self, encoded: EncoderOutput, beam_size: int) -> PlainState:
         padded_BMD = torch.nn.utils.rnn.pad_sequence(
-            list(memory.sources.split(memory.states_RD)), batch_first=True
+            list(encoded.sources.split(encoded.states_RD)), batch_first=True
         )
-        lengths_B1 = torch.tensor(memory.sources.lengths)[:, None]
+        lengths_B1 = torch.tensor(encoded.sources.lengths)[:, None]
         is_padding_BM = torch.arange(padded_BMD.size(1)) >= lengths_B1
         state = PlainState(
             padded_BMD.repeat_interleave(beam_size, 0),

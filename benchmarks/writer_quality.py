@@ -136,9 +136,9 @@ def planner_choices(network: EncoderDecoder, example: Example) -> list[int]:
     batch = collate([example])
     planner = network.planner
     assert planner is not None
-    memory = network.encode(batch)
-    states = network._ended(network._decode(batch, memory, None), batch)[0]
-    source = network.source_sentences(memory, batch)[0]
+    encoded = network.encode(batch)
+    states = network.sentence_ends(network.decode(batch, encoded), batch)[0]
+    source = network.source_sentences(encoded, batch)[0]
     history = [example.plans[:n] for n in range(len(example.plans) + 1)]
     scores = planner(planner.boundaries(states), source, history)[:-1, :-1]
     for row, plans in zip(scores, history):

@@ -59,7 +59,7 @@ def confidences(
         pairs = zip(read, example.boundaries)
         sentences = [s for p, b in pairs for s in split_sentences(p.text)[: len(b) - 1]]
         batch = collate([example])
-        memory = network.encode(batch)
+        encoded = network.encode(batch)
         for n in numbers:
             quotes = dict.fromkeys(rows[n]["plan_sentences"])
             plan = tuple(sentences.index(quote) for quote in quotes if quote in sentences)
@@ -69,7 +69,7 @@ def confidences(
             planned = batch.with_targets([ids]).with_plans(
                 [outline_of(example)], [[plan]], tokenizer.end_id
             )
-            logits = network._logits(network._decode(planned, memory, None))
+            logits = network._logits(network.decode(planned, encoded))
             assert planned.label_Y is not None
             picked = logits.log_softmax(-1).gather(-1, planned.label_Y[:, None])
             found[n] = float(picked.mean())

@@ -51,10 +51,10 @@ def check_golden(path: Path, numbers: Path, tmp_path: Path) -> None:
     targets = [ids[ids != network.config.pad_id].tolist() for ids in golden["tgt"].T]
     batch = Batch.from_padded(torch.tensor(golden["src"]), network.config.pad_id, targets)
 
-    memory = network.encode(batch)
+    encoded = network.encode(batch)
     log_probs = batch.targets.split(network(batch).log_softmax(-1))
 
-    for b, states in enumerate(memory.sources.split(memory.states_RD)):
+    for b, states in enumerate(encoded.sources.split(encoded.states_RD)):
         np.testing.assert_allclose(states, golden["enc_out"][: len(states), b], rtol=0, atol=1e-4)
     for b, rows in enumerate(log_probs):
         assert len(rows) == len(golden["tgt"]) - 1

@@ -14,7 +14,6 @@ from hiersum.graphs.discourse import (
     MARKERS,
     count_shared,
     discourse_graph,
-    discourse_graphs,
     find_names,
     has_marker,
     joined_by_markers,
@@ -110,27 +109,6 @@ def test_the_graph_weighs_names_and_markers() -> None:
     assert graph[0, 1] == graph[1, 0] == pytest.approx(0.2 * num_shared + 1)
     assert graph[2].sum() == 0
     assert (np.diag(graph) == 0).all()
-
-
-def test_clusters_together_get_the_graphs_they_get_alone() -> None:
-    clusters = [
-        [
-            Paragraph("Barack Obama visited Paris.", document=0, position=0),
-            Paragraph("Later he left Paris.", document=0, position=1),
-        ],
-        [],
-        [
-            Paragraph("Angela Merkel stayed in Berlin.", document=0, position=0),
-            Paragraph("Paris was far.", document=0, position=1),
-            Paragraph("Berlin was near.", document=1, position=0),
-        ],
-    ]
-
-    graphs = list(discourse_graphs(clusters))
-
-    assert graphs[0][0, 1] > 1
-    for graph, paragraphs in zip(graphs, clusters, strict=True):
-        np.testing.assert_array_equal(graph, discourse_graph(paragraphs))
 
 
 def test_dates_and_numbers_are_no_names() -> None:

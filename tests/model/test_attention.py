@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from hiersum.model.attention import MultiHeadAttention, attend, attention_weights
-from hiersum.model.dropout import Dropout
+from hiersum.model.layers import Dropout
 from hiersum.model.spans import Spans
 
 QUERIES, KEYS = Spans((2, 2, 3)), Spans((4, 4, 1))

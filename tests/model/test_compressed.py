@@ -7,9 +7,9 @@ import torch
 import torch.nn.functional as F
 
 from hiersum.config import ModelConfig
-from hiersum.model.build import Builder
 from hiersum.model.compressed import BlockAttention, CompressedAttention
 from hiersum.model.layers import initialize
+from hiersum.model.parts import Parts
 from hiersum.model.spans import Spans
 
 
@@ -24,7 +24,7 @@ def make_layers(**changes: object) -> tuple[BlockAttention, CompressedAttention]
         block_length=4,
         **changes,
     )
-    layers = [layer.attention.eval() for layer in Builder(config).causal_layers()]
+    layers = [BlockAttention(Parts(config)).eval(), CompressedAttention(Parts(config)).eval()]
     for layer in layers:
         initialize(layer)
     block, compressed = layers

@@ -86,12 +86,12 @@ def test_a_cluster_that_leaves_does_not_disturb_the_other(tiny, sources, changes
 def test_a_memory_can_be_started_from_twice(tiny, sources, changes: dict) -> None:
     """Writing one summary leaves what was read as it was."""
     network = tiny(**changes)
-    memory = network.encode(Batch.from_ids(sources))
+    encoded = network.encode(Batch.from_ids(sources))
     tokens = torch.randint(9, 40, (5, 2, 1))
 
     first, second = (
         [network.step(token, state) for token in tokens]
-        for state in (network.start(memory, 1), network.start(memory, 1))
+        for state in (network.start(encoded, 1), network.start(encoded, 1))
     )
 
     assert torch.equal(torch.stack(first), torch.stack(second))

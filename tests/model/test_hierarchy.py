@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 from hiersum.config import ModelConfig
-from hiersum.model.build import Builder
 from hiersum.model.hierarchy import GlobalLayer, make_layout, normalize_rows
 from hiersum.model.layers import initialize
+from hiersum.model.parts import Parts
 from hiersum.model.spans import Spans
 
 PARAGRAPHS, CLUSTERS = Spans((3, 1, 3, 2, 4)), Spans((3, 2))
@@ -17,7 +17,7 @@ PARAGRAPHS, CLUSTERS = Spans((3, 1, 3, 2, 4)), Spans((3, 2))
 
 def make_layer(**changes: object) -> GlobalLayer:
     config = ModelConfig(width=8, ff_width=12, num_heads=2, num_pooling_heads=2, **changes)
-    layer = Builder(config).global_layer()
+    layer = GlobalLayer(Parts(config))
     initialize(layer)
     for parameter in layer.parameters():
         nn.init.normal_(parameter, std=0.5)

@@ -44,11 +44,11 @@ def search() -> Search:
         if options.pop("with_attention", False):
             options["paragraph_lengths"] = batch.paragraph_lengths
         with torch.no_grad():
-            memory = network.encode(batch)
+            encoded = network.encode(batch)
         config = SearchConfig(**{"max_length": 12, **settings})
         return beam_search(
             network,
-            memory,
+            encoded,
             config,
             num_clusters=len(sources),
             begin_id=BEGIN,

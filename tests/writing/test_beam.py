@@ -36,10 +36,10 @@ def golden_search(name: str, stopping: str, tmp_path: Path) -> tuple[list[Hypoth
         stopping=stopping,
     )
     with torch.no_grad():
-        memory = network.encode(batch)
+        encoded = network.encode(batch)
     found = beam_search(
         network,
-        memory,
+        encoded,
         config,
         num_clusters=len(batch),
         begin_id=network.config.begin_id,
@@ -280,13 +280,13 @@ def test_all_tensors_are_made_where_the_network_is(
     """By default tensors go to a device here that does not mix with the network's."""
     batch = Batch.from_ids(sources)
     with torch.no_grad():
-        memory = network.encode(batch)
+        encoded = network.encode(batch)
     settings = {"beam_size": 3, "max_length": 90, "min_length": 2, "no_repeat_ngram": 3}
 
     with torch.device("meta"):
         found = beam_search(
             network,
-            memory,
+            encoded,
             SearchConfig(**settings, stopping=stopping),
             num_clusters=len(batch),
             begin_id=BEGIN,

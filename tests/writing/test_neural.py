@@ -129,7 +129,7 @@ def test_strict_drops_what_random_weights_made_up(tmp_path: Path) -> None:
 
 
 def test_eight_bit_weights_are_a_setting(tmp_path: Path) -> None:
-    from hiersum.model.int8 import Int8Linear
+    from hiersum.model.inference import Int8Linear
 
     config = load_config(None, ["decoding.int8=true", "decoding.max_length=20"])
     summarizer = Summarizer.from_pretrained(make_folder("paper ht", tmp_path), config=config)

@@ -58,10 +58,10 @@ def test_search_in_fewer_bits_keeps_its_promises(kind: str, settings, sources, s
 def test_half_a_source_takes_half_the_bytes_and_leaves_the_network_alone() -> None:
     network = build("ht")
     halved = prepare(network, SearchConfig(half_source=True))
-    memory = network.encode(Batch.from_ids([[[5, 6, 7]]]))
+    encoded = network.encode(Batch.from_ids([[[5, 6, 7]]]))
 
     for one, other in ((network, torch.float32), (halved, torch.bfloat16)):
-        (block,) = one.start(memory, 1).layers[0].sources
+        (block,) = one.start(encoded, 1).layers[0].sources
         assert block.key_CHMK.dtype == block.value_CHMK.dtype == other
 
 

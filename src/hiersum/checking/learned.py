@@ -32,7 +32,7 @@ from hiersum.checking.pairs import (
 )
 from hiersum.checking.wordpiece import WordPiece
 from hiersum.errors import CheckpointError
-from hiersum.model.int8 import Int8Linear
+from hiersum.model.inference import Int8Linear
 from hiersum.model.storage import Integers, pack, unfilled, unpack
 
 _FORMAT = 1

@@ -63,7 +63,7 @@ def convert_t5(
     folder = fetch(dir_or_hub_name, patterns=FILES)
     record = _read_record(folder / "config.json")
     weights = _read_weights(folder)
-    kept_layers = _spread(folder, int(_size(folder, record, "num_decoder_layers")), decoder_layers)
+    kept_layers = _spread(folder, _size(folder, record, "num_decoder_layers"), decoder_layers)
     tokenizer = folder / TOKENIZER if (folder / TOKENIZER).is_file() else None
     with tempfile.TemporaryDirectory() as temporary:
         if prune_to is not None:
@@ -91,7 +91,7 @@ def _config(
         )
     if record.get("layer_norm_epsilon", NORM_EPSILON) != NORM_EPSILON:
         raise CheckpointError(f"{folder}: layer_norm_epsilon must be {NORM_EPSILON} as in all T5s")
-    layers: list[Literal["local", "global"]] = ["local"] * int(_size(folder, record, "num_layers"))
+    layers: list[Literal["local", "global"]] = ["local"] * _size(folder, record, "num_layers")
     layers += ["global"] * num_global
     # transformers 5 has a setting of its own for this; before, a tied output implied scaling.
     is_scaled = record.get("scale_decoder_outputs", record.get("tie_word_embeddings", True))

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from hiersum.model.batch import Batch
-from hiersum.model.plans import Outline
+from hiersum.model.planner import Outline
 from hiersum.types import Example
 
 

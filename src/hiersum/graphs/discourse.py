@@ -12,7 +12,6 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -45,27 +44,17 @@ def discourse_graph(
     """Return edge weights between paragraphs, symmetric, 0 on the diagonal.
 
     Args:
-        paragraphs: in the order of the rows; neighbours are told by their original places.
+        paragraphs: in the order of the rows; their original places tell which are neighbours.
         pipeline: an installed spaCy pipeline that finds names.
 
     Raises:
         MissingDependencyError: spaCy is not installed.
         ConfigError: there is no such pipeline.
     """
-    return next(discourse_graphs([paragraphs], pipeline=pipeline))
-
-
-def discourse_graphs(
-    clusters: Sequence[Sequence[Paragraph]], *, pipeline: str = PIPELINE
-) -> Iterator[NDArray[np.float64]]:
-    """Yield the graph of each cluster; spaCy reads all clusters in full batches."""
-    texts = (paragraph.text for paragraphs in clusters for paragraph in paragraphs)
-    names = find_names(texts, pipeline=pipeline)
-    for paragraphs in clusters:
-        shared = count_shared(list(islice(names, len(paragraphs))))
-        graph = ENTITY_WEIGHT * shared + joined_by_markers(paragraphs)
-        np.fill_diagonal(graph, 0)
-        yield graph
+    names = list(find_names((paragraph.text for paragraph in paragraphs), pipeline=pipeline))
+    graph = ENTITY_WEIGHT * count_shared(names) + joined_by_markers(paragraphs)
+    np.fill_diagonal(graph, 0)
+    return graph
 
 
 def find_names(texts: Iterable[str], *, pipeline: str = PIPELINE) -> Iterator[frozenset[str]]:
@@ -101,7 +90,7 @@ def joined_by_markers(paragraphs: Sequence[Paragraph]) -> NDArray[np.float64]:
 
 
 def has_marker(text: str) -> bool:
-    """Does the first sentence contain a discourse marker as whole words?"""
+    """Return whether the first sentence contains a discourse marker as whole words."""
     sentences = split_sentences(text)
     return bool(sentences) and _MARKER.search(sentences[0]) is not None
 

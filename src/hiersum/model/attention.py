@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hiersum.model.dropout import Dropout, drop
-from hiersum.model.spans import Spans, join_blocks, joint_runs
+from hiersum.model.layers import Dropout, drop
+from hiersum.model.spans import Spans, joint_runs
 
 
 def attend(
@@ -46,14 +46,14 @@ def attend(
             is_causal=is_causal,
             scale=scale,
         )
-        mixed.append(block.transpose(1, 2))
-    return join_blocks(mixed)
+        mixed.append(block.transpose(1, 2).flatten(0, 1))
+    return torch.cat(mixed)
 
 
 def attention_weights(
-    query_RHK: Tensor, key_RHK: Tensor, *, queries: Spans, keys: Spans, scale: float
+    query_RHK: Tensor, key_RHK: Tensor, queries: Spans, keys: Spans, *, scale: float
 ) -> list[Tensor]:
-    """Return the weights of `attend`, which its kernel does not give: weights_HSM per sequence."""
+    """Return the weights of `attend`, weights_HSM per sequence; its kernel does not return them."""
     pairs = zip(queries.split(query_RHK), keys.split(key_RHK), strict=True)
     return [(torch.einsum("shk,mhk->hsm", q, k) * scale).softmax(-1) for q, k in pairs]
 
@@ -90,15 +90,14 @@ class MultiHeadAttention(nn.Module):
         bias_HTT: Tensor | None = None,
         seen: list[tuple[Tensor, Tensor]] | None = None,
     ) -> Tensor:
-        """Attend within each sequence; append key_RHK and value_RHK to `seen`, if it is given."""
+        """Attend within each sequence; append key_RHK and value_RHK to `seen` if given."""
         states_RD = self.drop_inputs(states_RD)
-        query_RHK, key_RHK, value_RHK = self.project_all(states_RD)
+        query_RHK, *memory = self.project_all(states_RD)
         if seen is not None:
-            seen.append((key_RHK, value_RHK))
+            seen.append((memory[0], memory[1]))
         mixed_RHK = attend(
             query_RHK,
-            key_RHK,
-            value_RHK,
+            *memory,
             queries=spans,
             keys=spans,
             scale=self.scale,
@@ -112,12 +111,9 @@ class MultiHeadAttention(nn.Module):
         self, states_YD: Tensor, memory_RD: Tensor, targets: Spans, sources: Spans
     ) -> Tensor:
         """Attend from each cluster's target to its source."""
-        query_YHK = self.project_query(self.drop_inputs(states_YD))
-        key_RHK, value_RHK = self.project_memory(self.drop_inputs(memory_RD))
         mixed_YHK = attend(
-            query_YHK,
-            key_RHK,
-            value_RHK,
+            self.project_query(self.drop_inputs(states_YD)),
+            *self.project_memory(self.drop_inputs(memory_RD)),
             queries=targets,
             keys=sources,
             scale=self.scale,
@@ -131,12 +127,10 @@ class MultiHeadAttention(nn.Module):
         """Return the weights of `across` (without dropout), one weights_HSM per cluster."""
         query_YHK = self.project_query(states_YD)
         key_RHK, _ = self.project_memory(memory_RD)
-        return attention_weights(
-            query_YHK, key_RHK, queries=targets, keys=sources, scale=self.scale
-        )
+        return attention_weights(query_YHK, key_RHK, targets, sources, scale=self.scale)
 
     def drop_inputs(self, states_RD: Tensor) -> Tensor:
-        """Apply the dropout that stands before linear layers."""
+        """Apply the dropout of inputs to linear layers."""
         return drop(states_RD, self.dropout.inputs, self.training)
 
     def project_query(self, states_RD: Tensor) -> Tensor:

@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 from hiersum.errors import InputError
-from hiersum.model.plans import Outline, Plan, PlannedRows, cut_stretches, plan_rows
+from hiersum.model.planner import Outline, Plan, PlannedRows, cut_stretches, plan_rows
 from hiersum.model.spans import Spans
 
 
@@ -50,7 +50,7 @@ class Batch:
     outlines: tuple[Outline, ...] | None = None
     """The source sentences of each cluster, for a network that plans."""
     plans: tuple[tuple[Plan, ...], ...] | None = None
-    """For each cluster the plan of each sentence of its target; None: every token sees everything."""
+    """For each cluster the plan of each target sentence; None: all tokens see the whole source."""
     stretches: tuple[tuple[int, ...], ...] = ()
     """For each cluster the target tokens of each sentence; only with plans."""
 
@@ -64,12 +64,12 @@ class Batch:
         """Join clusters of ranked paragraphs of ids.
 
         Args:
-            sources: for each cluster its paragraphs, best first; a paragraph without tokens drops
-            out. targets: for each cluster the ids from the begin piece to the end piece.
+            sources: for each cluster its paragraphs, best first; empty paragraphs are left out.
+            targets: for each cluster the ids from the begin piece to the end piece.
             graphs: for each cluster the edge weights between all given paragraphs.
 
         Raises:
-            InputError: a cluster has no token, a target no pair of tokens, or a graph another size.
+            InputError: a cluster has no tokens, a target fewer than two, or a graph the wrong size.
         """
         ranks = [[rank for rank, ids in enumerate(cluster) if len(ids)] for cluster in sources]
         for number, kept in enumerate(ranks):
@@ -89,7 +89,7 @@ class Batch:
     def from_padded(
         cls, source_BPT: Tensor, pad_id: int, targets: Sequence[Sequence[int]] | None = None
     ) -> Batch:
-        """Take the real tokens out of padded ids, (B, P, T) or, with one paragraph each, (B, M)."""
+        """Join padded ids of shape (B, P, T) or, with one paragraph per cluster, (B, M)."""
         padded_BPT = source_BPT if source_BPT.dim() == 3 else source_BPT[:, None]
         sources = [[ids[ids != pad_id].tolist() for ids in cluster] for cluster in padded_BPT]
         return cls.from_ids(sources, targets)
@@ -114,8 +114,7 @@ class Batch:
         """Return the batch with its source sentences and, where it has targets, their plans.
 
         Raises:
-            InputError: an outline is of other paragraphs, or a target has more or fewer sentences
-                than plans.
+            InputError: an outline does not fit the paragraphs, or a target's sentences its plans.
         """
         if tuple(outline.lengths for outline in outlines) != self.paragraph_lengths:
             raise InputError("the outlines are of other paragraphs than the batch has")
@@ -123,7 +122,7 @@ class Batch:
         if plans is None or self.label_Y is None:
             return planned
         labels = [part.tolist() for part in self.targets.split(self.label_Y)]
-        stretches = tuple(tuple(cut_stretches([-1, *ids], end_id)) for ids in labels)
+        stretches = tuple(tuple(cut_stretches(ids, end_id)) for ids in labels)
         for number, (of_cluster, ids, cluster) in enumerate(zip(stretches, labels, plans)):
             if sum(of_cluster) != len(ids) or len(of_cluster) != len(cluster):
                 raise InputError(
@@ -134,12 +133,22 @@ class Batch:
 
     @cached_property
     def planned_rows(self) -> PlannedRows | None:
-        """The source rows of every stretch; None where every token sees the whole source."""
+        """The source rows of every stretch; None if all tokens see the whole source."""
         if self.outlines is None or self.plans is None:
             return None
         if not any(plan for cluster in self.plans for plan in cluster):
             return None
         return plan_rows(self.outlines, self.plans, self.stretches)
+
+    def target_inputs(self) -> Tensor:
+        """Return input_Y.
+
+        Raises:
+            InputError: the batch has no targets.
+        """
+        if self.input_Y is None:
+            raise InputError("the batch has no targets to score; give it some with with_targets")
+        return self.input_Y
 
     def __len__(self) -> int:
         return len(self.paragraph_lengths)

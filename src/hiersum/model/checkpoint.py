@@ -1,12 +1,12 @@
-"""Model folders: a network and all it needs to be built again, in files that others can read.
+"""Model folders: a network and all that loading it needs.
 
     config.json         format version, architecture, profile, sizes, special ids, checksum
     model.safetensors   the weights
     tokenizer.model     the SentencePiece model
     README.md           the card
 
-No pickle is written or read. Each file is written under another name and then renamed, the config
-last: a folder with a config is complete.
+No pickle is written or read. Files are written under temporary names and then renamed, the config
+last, so a folder with a config is complete.
 """
 
 from __future__ import annotations
@@ -17,28 +17,26 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from hiersum.config import ModelConfig, config_from_dict
 from hiersum.errors import CheckpointError, ConfigError
+from hiersum.model.inference import quantized_names
 from hiersum.model.network import Network, build_network
-from hiersum.model.rewritten import names_of_rewritten
 from hiersum.model.storage import STORAGES, Storage, pack, unfilled, unpack
 
 FORMAT = 1
-CONFIG, WEIGHTS, TOKENIZER, CARD = (
-    "config.json",
-    "model.safetensors",
-    "tokenizer.model",
-    "README.md",
-)
+CONFIG = "config.json"
+WEIGHTS = "model.safetensors"
+TOKENIZER = "tokenizer.model"
+CARD = "README.md"
 HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -53,54 +51,51 @@ def save_pretrained(
     """Write a model folder and return its path.
 
     Args:
-        network: what to save.
-        directory: the folder; made if it does not exist, its files are replaced if it does.
-        storage: how weights are kept on disk.
-        tokenizer: a SentencePiece model to put beside the weights.
-        card: the text of the card; a short one is written if there is none.
+        network: the network to save.
+        directory: the folder; existing files are replaced.
+        storage: the number format of the weights.
+        tokenizer: a SentencePiece model to copy into the folder.
+        card: the text of the card; by default a short one.
     """
     if storage not in STORAGES:
         raise ConfigError(f"storage must be one of {', '.join(STORAGES)}, got {storage!r}")
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
-    weights_path = _temporary(folder / WEIGHTS)
-    save_file(pack(network.state_dict(), storage), weights_path, metadata={"format": "pt"})
-    weights_path.chmod(folder.stat().st_mode & 0o666)  # safetensors lets nobody else read them
-    checksum = _checksum(weights_path)
-    os.replace(weights_path, folder / WEIGHTS)
+    with _replacing(folder / WEIGHTS) as path:
+        save_file(pack(network.state_dict(), storage), path, metadata={"format": "pt"})
+        path.chmod(folder.stat().st_mode & 0o666)  # safetensors allows the owner only
+        checksum = _checksum(path)
     if tokenizer is not None and tokenizer.resolve() != (folder / TOKENIZER).resolve():
-        shutil.copyfile(tokenizer, _temporary(folder / TOKENIZER))
-        os.replace(_temporary(folder / TOKENIZER), folder / TOKENIZER)
-    _write(folder / CARD, card if card is not None else _card(network))
+        with _replacing(folder / TOKENIZER) as path:
+            shutil.copyfile(tokenizer, path)
+    with _replacing(folder / CARD) as path:
+        path.write_text(card if card is not None else _card(network), encoding="utf-8")
     record = {"format": FORMAT, "library": "hiersum", "storage": storage, "weights_crc32": checksum}
-    _write(
-        folder / CONFIG, json.dumps(record | dataclasses.asdict(network.config), indent=2) + "\n"
-    )
+    record |= dataclasses.asdict(network.config)
+    with _replacing(folder / CONFIG) as path:
+        path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return folder
 
 
 def from_pretrained(
     name_or_directory: Path | str,
     *,
-    revision: str | None = None,
     dropout: float | None = None,
     int8: bool = False,
 ) -> Network:
-    """Build the network of a model folder, or of a model on the Hugging Face hub, ready to
-    evaluate.
+    """Load a network, in evaluation mode.
 
     Args:
-        name_or_directory: the folder, or `owner/name`.
-        revision: a branch, tag or commit on the hub.
-        dropout: in place of the one it was saved with, to train it further.
-        int8: leave what `quantized` rewrites as the integers it is stored as; the network is of no
-            other use then.
+        name_or_directory: a model folder, or `owner/name` on the Hugging Face hub.
+        dropout: replaces the dropout it was saved with, for further training.
+        int8: keep stored integers where `quantized` reads them; only `quantized` can use the
+            network then.
 
     Raises:
         CheckpointError: there is no such folder, or a file is missing, damaged or of another
-        format.
+            format.
     """
-    folder = fetch(name_or_directory, revision=revision)
+    folder = fetch(name_or_directory)
     record = _read_record(folder / CONFIG)
     config = _model_config(record, folder / CONFIG)
     if dropout is not None:
@@ -108,8 +103,8 @@ def from_pretrained(
     packed = _read_weights(folder / WEIGHTS, record.get("weights_crc32"))
     with unfilled():
         network = build_network(config)
-    tensors = unpack(packed, names_of_rewritten(network) if int8 else ())
-    _check_names({name: t.shape for name, t in network.state_dict().items()}, tensors, folder)
+    tensors = unpack(packed, quantized_names(network) if int8 else ())
+    _check_names(network.state_dict(), tensors, folder)
     network.requires_grad_(not int8).load_state_dict(tensors, assign=True)
     return network.eval()
 
@@ -120,19 +115,11 @@ def read_config(directory: Path | str) -> ModelConfig:
     return _model_config(_read_record(path), path)
 
 
-def read_checksum(directory: Path | str) -> int | None:
-    """Return what the config of a model folder says of its weights; older ones say nothing."""
-    checksum: int | None = _read_record(Path(directory) / CONFIG).get("weights_crc32")
-    return checksum
-
-
 def fetch(
     name_or_directory: Path | str,
-    *,
-    revision: str | None = None,
     patterns: Sequence[str] = (CONFIG, TOKENIZER, CARD, "*.safetensors", "*.json"),
 ) -> Path:
-    """Return the folder itself, or download these files of `owner/name` from the Hugging Face hub."""
+    """Return the folder itself, or download `owner/name` from the Hugging Face hub."""
     folder = Path(name_or_directory)
     if folder.is_dir():
         return folder
@@ -144,25 +131,13 @@ def fetch(
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
     try:
-        found = snapshot_download(
-            str(name_or_directory), revision=revision, allow_patterns=list(patterns)
-        )
+        found = snapshot_download(str(name_or_directory), allow_patterns=list(patterns))
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
         raise CheckpointError(
             f"{name_or_directory}: neither a folder here nor a model that could be downloaded "
             f"({type(error).__name__}); check the name and the connection"
         ) from error
     return Path(found)
-
-
-def push_to_hub(directory: Path | str, repo_id: str, *, private: bool = True) -> str:
-    """Upload a model folder to the Hugging Face hub and return its address."""
-    read_config(directory)
-    from huggingface_hub import HfApi
-
-    api = HfApi()
-    api.create_repo(repo_id, private=private, exist_ok=True)
-    return str(api.upload_folder(repo_id=repo_id, folder_path=str(directory)))
 
 
 def _read_record(path: Path) -> Mapping[str, Any]:
@@ -217,18 +192,18 @@ def _read_weights(path: Path, checksum: int | None) -> dict[str, Tensor]:
 
 
 def _check_names(
-    expected: Mapping[str, torch.Size], tensors: Mapping[str, Tensor], folder: Path
+    expected: Mapping[str, Tensor], tensors: Mapping[str, Tensor], folder: Path
 ) -> None:
     where = f"{folder / WEIGHTS}: does not fit {CONFIG}"
     if missing := sorted(expected.keys() - tensors.keys()):
         raise CheckpointError(f"{where}: {_some(missing)} missing")
     if unknown := sorted(tensors.keys() - expected.keys()):
         raise CheckpointError(f"{where}: {_some(unknown)} not in this network")
-    for name, shape in expected.items():
-        if tensors[name].shape != shape:
+    for name, tensor in expected.items():
+        if tensors[name].shape != tensor.shape:
             raise CheckpointError(
                 f"{where}: {name} has the shape {tuple(tensors[name].shape)}, "
-                f"the network needs {tuple(shape)}"
+                f"the network needs {tuple(tensor.shape)}"
             )
 
 
@@ -237,13 +212,12 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:3]) + more
 
 
-def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}")
-
-
-def _write(path: Path, text: str) -> None:
-    _temporary(path).write_text(text, encoding="utf-8")
-    os.replace(_temporary(path), path)
+@contextmanager
+def _replacing(path: Path) -> Iterator[Path]:
+    """Yield a temporary path; what was written there then replaces the file."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    yield temporary
+    os.replace(temporary, path)
 
 
 def _checksum(path: Path) -> int:

@@ -9,28 +9,125 @@ value of every few tokens.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hiersum.config import ModelConfig
-from hiersum.errors import InputError
-from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.batch import Batch
-from hiersum.model.beam_cache import BeamCache, CompressedMemory, CompressedState, attend_cache
-from hiersum.model.dropout import Dropout, drop
-from hiersum.model.layers import FeedForward, Output, Residual, WordEmbedding, sinusoid
+from hiersum.model.layers import drop, sinusoid
+from hiersum.model.parts import Parts
 from hiersum.model.spans import Spans
+
+
+@dataclass
+class BeamCache:
+    """Keys, then values, of one layer and cluster: the source's, and each hypothesis's own."""
+
+    shared_2CHK: Tensor
+    position: int
+    """Tokens read so far, source included."""
+    own_2NCHK: Tensor
+    pending: list[Tensor] = field(default_factory=list)
+    """pair_2NHK of tokens that no slot covers yet; N is 1 for source tokens."""
+
+    @classmethod
+    def of(cls, key_CHK: Tensor, value_CHK: Tensor, *, position: int) -> BeamCache:
+        """Make the cache of a source."""
+        shared_2CHK = torch.stack([key_CHK, value_CHK])
+        return cls(shared_2CHK, position, shared_2CHK[:, None, :0])
+
+    def spread(self, num_beams: int) -> BeamCache:
+        """Return a cache for as many hypotheses; writing to it leaves this one as it is."""
+        own_2NCHK = self.own_2NCHK.expand(-1, num_beams, -1, -1, -1)
+        return replace(self, own_2NCHK=own_2NCHK, pending=list(self.pending))
+
+    def append(self, pair_2NHK: Tensor) -> None:
+        """Add one entry to each hypothesis."""
+        self.own_2NCHK = torch.cat([self.own_2NCHK, pair_2NHK[:, :, None]], dim=2)
+
+    def clear(self) -> None:
+        """Drop all entries."""
+        self.shared_2CHK = self.shared_2CHK[:, :0]
+        self.own_2NCHK = self.own_2NCHK[:, :, :0]
+
+    def select(self, parents_N: Tensor) -> None:
+        """Let hypothesis n continue what was hypothesis parents_N[n]."""
+        self.own_2NCHK = self.own_2NCHK[:, parents_N]
+        self.pending = [pair if pair.size(1) == 1 else pair[:, parents_N] for pair in self.pending]
+
+    def attend(self, query_NHK: Tensor, scale: float) -> tuple[Tensor, Tensor]:
+        """Return mixed_NHK, and weights_HNC over shared and own entries, in this order."""
+        shared_key_CHK, shared_value_CHK = self.shared_2CHK
+        own_key_NCHK, own_value_NCHK = self.own_2NCHK
+        shared_HNC = torch.einsum("nhk,chk->hnc", query_NHK, shared_key_CHK)
+        own_HNC = torch.einsum("nhk,nchk->hnc", query_NHK, own_key_NCHK)
+        weights_HNC = (torch.cat([shared_HNC, own_HNC], dim=-1) * scale).softmax(-1)
+        shared_HNC, own_HNC = weights_HNC.tensor_split([len(shared_key_CHK)], dim=-1)
+        mixed_NHK = torch.einsum("hnc,chk->nhk", shared_HNC, shared_value_CHK)
+        mixed_NHK = mixed_NHK + torch.einsum("hnc,nchk->nhk", own_HNC, own_value_NCHK)
+        return mixed_NHK, weights_HNC
+
+
+@dataclass(frozen=True)
+class CompressedMemory:
+    """A source that was read: what each layer needs of each cluster to write on."""
+
+    layers: list[list[BeamCache]]
+    sources: Spans
+
+
+class CompressedState:
+    """Unfinished summaries: B clusters with N hypotheses each. `step` writes into it."""
+
+    def __init__(self, encoded: CompressedMemory, num_beams: int, with_attention: bool) -> None:
+        self.layers = [[cache.spread(num_beams) for cache in layer] for layer in encoded.layers]
+        self.source_lengths = list(encoded.sources.lengths)
+        self.with_attention = with_attention
+        self.attention: list[Tensor] = []
+        """After a step, if asked for: weights_NM of source tokens per cluster; rows sum to 1."""
+
+    @property
+    def num_clusters(self) -> int:
+        """Clusters that are still being written."""
+        return len(self.source_lengths)
+
+    def select(self, parents_BN: Tensor) -> None:
+        """Let hypothesis n of cluster b continue what was hypothesis parents_BN[b, n]."""
+        for layer in self.layers:
+            for cache, parents_N in zip(layer, parents_BN, strict=True):
+                cache.select(parents_N)
+
+    def keep(self, clusters: Sequence[int]) -> None:
+        """Go on with these clusters only, in this order."""
+        self.layers = [[layer[cluster] for cluster in clusters] for layer in self.layers]
+        self.source_lengths = [self.source_lengths[cluster] for cluster in clusters]
+
+    def spread_attention(self, slot_weights: list[list[Tensor]], compression: int) -> None:
+        """Turn weights_HNC of slots, per compressed layer and cluster, into `attention`."""
+        self.attention = []
+        for cluster, length in enumerate(self.source_lengths):
+            num_slots = length // compression
+            total_NM = slot_weights[0][cluster].new_zeros(slot_weights[0][cluster].size(1), length)
+            for layer in slot_weights:
+                # Slots: one of zeros, then the source's, then the summary's own.
+                weights_NC = layer[cluster].mean(0)[:, 1 : 1 + num_slots]
+                total_NM[:, : num_slots * compression] += weights_NC.repeat_interleave(
+                    compression, dim=1
+                )
+            total_NM += 1e-12  # even weights for a source too short for a slot
+            self.attention.append(total_NM / total_NM.sum(1, keepdim=True))
 
 
 class BlockAttention(nn.Module):
     """Causal attention within blocks: no token sees past the start of its own block."""
 
-    def __init__(self, *, attention: MultiHeadAttention, block_length: int) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.attention = attention
-        self.block_length = block_length
+        self.attention = parts.attention()
+        self.block_length = parts.config.block_length
 
     def forward(self, states_RD: Tensor, sequences: Spans) -> Tensor:
         lengths = []
@@ -40,20 +137,18 @@ class BlockAttention(nn.Module):
         result: Tensor = self.attention(states_RD, Spans(tuple(lengths)), is_causal=True)
         return result
 
-    def remember(self, states_RD: Tensor, sequences: Spans) -> list[BeamCache]:
-        """Return, per sequence, the keys and values of the block that is not yet full."""
-        caches = []
-        for states_MD in sequences.split(states_RD):
-            num_full = len(states_MD) // self.block_length * self.block_length
-            key_MHK, value_MHK = self.attention.project_memory(states_MD[num_full:])
-            caches.append(BeamCache.of(key_MHK, value_MHK, position=len(states_MD)))
-        return caches
+    def remember(self, states_MD: Tensor) -> BeamCache:
+        """Return the keys and values of the block that is not yet full."""
+        num_full = len(states_MD) // self.block_length * self.block_length
+        pair = self.attention.project_memory(states_MD[num_full:])
+        return BeamCache.of(*pair, position=len(states_MD))
 
-    def extend(self, cache: BeamCache, key_NHK: Tensor, value_NHK: Tensor) -> None:
-        """Let each hypothesis remember its next token; a full block is forgotten."""
+    def extend(self, cache: BeamCache, pair_2NHK: Tensor) -> None:
+        """Add each hypothesis's next token; a full block is dropped."""
         if cache.position % self.block_length == 0:
-            cache.forget()
-        cache.append(key_NHK, value_NHK)
+            cache.clear()
+        cache.position += 1
+        cache.append(pair_2NHK)
 
 
 class CompressedAttention(nn.Module):
@@ -65,12 +160,13 @@ class CompressedAttention(nn.Module):
     end at or before it, and a slot of zeros, so that the first tokens have something to look at.
     """
 
-    def __init__(self, *, attention: MultiHeadAttention, width: int, compression: int) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.attention = attention
-        self.compression = compression
-        self.compress_key = nn.Linear(compression * width, width)
-        self.compress_value = nn.Linear(compression * width, width)
+        self.attention = parts.attention()
+        self.compression = parts.config.compression
+        width = parts.config.num_heads * parts.config.attention_head_width
+        self.compress_key = nn.Linear(self.compression * width, width)
+        self.compress_value = nn.Linear(self.compression * width, width)
 
     def forward(self, states_RD: Tensor, sequences: Spans) -> Tensor:
         states_RD = self.attention.drop_inputs(states_RD)
@@ -110,61 +206,46 @@ class CompressedAttention(nn.Module):
         )
         return mixed.permute(2, 0, 1, 3).flatten(0, 1)[1 : 1 + num_tokens]
 
-    def remember(self, states_RD: Tensor, sequences: Spans) -> list[BeamCache]:
-        """Return, per sequence, its slots and the tokens that do not fill one yet."""
-        caches = []
-        for states_MD in sequences.split(states_RD):
-            key_MHK, value_MHK = self.attention.project_memory(states_MD)
-            num_covered = len(states_MD) // self.compression * self.compression
-            cache = BeamCache.of(*self.slots(key_MHK, value_MHK), position=len(states_MD))
-            cache.pending = [
-                (key[None], value[None])
-                for key, value in zip(key_MHK[num_covered:], value_MHK[num_covered:])
-            ]
-            caches.append(cache)
-        return caches
+    def remember(self, states_MD: Tensor) -> BeamCache:
+        """Return the slots of a source, and its last tokens, which do not fill one yet."""
+        key_MHK, value_MHK = self.attention.project_memory(states_MD)
+        num_covered = len(states_MD) // self.compression * self.compression
+        cache = BeamCache.of(*self.slots(key_MHK, value_MHK), position=len(states_MD))
+        rest_2MHK = torch.stack([key_MHK[num_covered:], value_MHK[num_covered:]])
+        cache.pending = list(rest_2MHK.split(1, dim=1)) if rest_2MHK.size(1) else []
+        return cache
 
-    def extend(self, cache: BeamCache, key_NHK: Tensor, value_NHK: Tensor) -> None:
-        """Let each hypothesis remember its next token; enough of them become a slot."""
+    def extend(self, cache: BeamCache, pair_2NHK: Tensor) -> None:
+        """Add each hypothesis's next token; every few tokens become a slot."""
         cache.position += 1
-        cache.pending.append((key_NHK, value_NHK))
+        cache.pending.append(pair_2NHK)
         if len(cache.pending) < self.compression:
             return
-        keys, values = zip(*cache.pending)
+        # Pending source tokens have one row for all hypotheses.
+        window_2NW = torch.cat([pair.expand_as(pair_2NHK).flatten(2) for pair in cache.pending], 2)
+        slots = self.compress_key(window_2NW[0]), self.compress_value(window_2NW[1])
+        cache.append(torch.stack(slots).view_as(pair_2NHK))
         cache.pending = []
-        slot = []
-        for rows, compress in ((keys, self.compress_key), (values, self.compress_value)):
-            # Pending source tokens have one row for all hypotheses.
-            window = torch.cat([row.expand_as(key_NHK).flatten(1) for row in rows], dim=1)
-            slot.append(compress(window).unflatten(-1, key_NHK.shape[1:]))
-        cache.append(slot[0], slot[1], num_tokens=0)
 
 
 class CausalLayer(nn.Module):
     """A transformer layer of T-DMCA: one kind of attention, then feed-forward."""
 
-    def __init__(
-        self,
-        *,
-        attention: BlockAttention | CompressedAttention,
-        attention_residual: Residual,
-        feed_forward: FeedForward,
-        feed_forward_residual: Residual,
-    ) -> None:
+    def __init__(self, parts: Parts, *, is_local: bool) -> None:
         super().__init__()
-        self.attention = attention
-        self.attention_residual = attention_residual
-        self.feed_forward = feed_forward
-        self.feed_forward_residual = feed_forward_residual
+        self.attention = BlockAttention(parts) if is_local else CompressedAttention(parts)
+        self.attention_residual = parts.residual()
+        self.feed_forward = parts.feed_forward()
+        self.feed_forward_residual = parts.residual()
 
     def forward(
         self, states_RD: Tensor, sequences: Spans, caches: list[BeamCache] | None
     ) -> Tensor:
-        """Return the next states; fill `caches` with what a continuation needs."""
+        """Return the next states; append to `caches` what writing on needs of each sequence."""
 
         def look_back(x: Tensor) -> Tensor:
             if caches is not None:
-                caches.extend(self.attention.remember(x, sequences))
+                caches.extend(map(self.attention.remember, sequences.split(x)))
             return self.attention.forward(x, sequences)
 
         states_RD = self.attention_residual(states_RD, look_back)
@@ -176,12 +257,11 @@ class CausalLayer(nn.Module):
 
         def look_back(x_BND: Tensor) -> Tensor:
             projections = self.attention.attention
-            query_BNHK = projections.project_query(x_BND)
-            key_BNHK, value_BNHK = projections.project_memory(x_BND)
+            query_BNHK, key_BNHK, value_BNHK = projections.project_all(x_BND)
             mixed = []
             for query, key, value, cache in zip(query_BNHK, key_BNHK, value_BNHK, caches):
-                self.attention.extend(cache, key, value)
-                mixed_NHK, weights_HNC = attend_cache(query, cache, projections.scale)
+                self.attention.extend(cache, torch.stack([key, value]))
+                mixed_NHK, weights_HNC = cache.attend(query, projections.scale)
                 mixed.append(mixed_NHK)
                 weights.append(weights_HNC)
             return projections.merge(torch.stack(mixed))
@@ -192,25 +272,19 @@ class CausalLayer(nn.Module):
 
 
 class CompressedDecoder(nn.Module):
-    """T-DMCA with the interface of all networks: encoding is reading the source as a prefix."""
+    """T-DMCA with the interface of all networks: `encode` reads the source as a prefix."""
 
-    def __init__(
-        self,
-        *,
-        config: ModelConfig,
-        words: WordEmbedding,
-        layers: Sequence[CausalLayer],
-        final_norm: nn.Module | None,
-        output: Output,
-        dropout: Dropout,
-    ) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
-        self.words = words
-        self.layers = nn.ModuleList(layers)
-        self.final_norm = final_norm
-        self.output = output
-        self.dropout = dropout
+        parts = Parts(config)
+        self.words = parts.words()
+        self.layers = nn.ModuleList(
+            CausalLayer(parts, is_local=kind == "local") for kind in config.layers
+        )
+        self.final_norm = parts.pre_norm()
+        self.output = parts.output()
+        self.dropout = parts.dropout
 
     @property
     def device(self) -> torch.device:
@@ -225,11 +299,10 @@ class CompressedDecoder(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """Return logits_YV: the score of every piece at each token of the given targets."""
-        if batch.input_Y is None:
-            raise InputError("the batch has no targets to score; give it some with with_targets")
-        pairs = zip(batch.sources.split(batch.source_R), batch.targets.split(batch.input_Y))
+        targets = batch.targets.split(batch.target_inputs())
+        pairs = zip(batch.sources.split(batch.source_R), targets)
         words = self.words(torch.cat([ids for pair in pairs for ids in pair]))
-        lengths = [(m, s) for m, s in zip(batch.sources.lengths, batch.target_lengths)]
+        lengths = list(zip(batch.sources.lengths, batch.target_lengths))
         states = self._run(words, Spans(tuple(m + s for m, s in lengths)), None)
         parts = states.split([part for pair in lengths for part in pair])
         return self._logits(torch.cat(parts[1::2]))
@@ -238,14 +311,11 @@ class CompressedDecoder(nn.Module):
     def source_attention(self, batch: Batch) -> list[Tensor]:
         """Return, per cluster, weights_SM: how much each target token looks at each source token.
 
-        Averaged over compressed layers and heads, a slot's weight spread over its tokens; rows sum
-        to 1.
+        Averaged over compressed layers and heads; a slot's weight is spread over its tokens.
         """
-        if batch.input_Y is None:
-            raise InputError("the batch has no targets to score; give it some with with_targets")
         state = self.start(self.encode(batch), 1, with_attention=True)
         input_BS = nn.utils.rnn.pad_sequence(
-            list(batch.targets.split(batch.input_Y)), batch_first=True
+            list(batch.targets.split(batch.target_inputs())), batch_first=True
         )
         rows: list[list[Tensor]] = [[] for _ in range(len(batch))]
         for token_B in input_BS.T:
@@ -256,10 +326,10 @@ class CompressedDecoder(nn.Module):
 
     @torch.no_grad()
     def start(
-        self, memory: CompressedMemory, num_beams: int, with_attention: bool = False
+        self, encoded: CompressedMemory, num_beams: int, with_attention: bool = False
     ) -> CompressedState:
         """Begin `num_beams` summaries of each cluster."""
-        return CompressedState(memory, num_beams, with_attention)
+        return CompressedState(encoded, num_beams, with_attention)
 
     @torch.no_grad()
     def step(self, token_ids_BN: Tensor, state: CompressedState) -> Tensor:

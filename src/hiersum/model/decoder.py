@@ -1,70 +1,57 @@
-"""The decoder: a summary so far becomes states of its next tokens, attending to all source tokens.
+"""The decoder: from a summary so far to the states that predict its next tokens.
 
 Training reads whole targets at once (`Decoder.forward`); search reads one token per hypothesis
-(`Decoder.step`) with a `DecoderState`, in which source keys and values exist once per cluster,
-shared by its hypotheses: they are the query axis.
+(`Decoder.step`) and keeps keys and values in a `DecoderState`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hiersum.model.attention import MultiHeadAttention
-from hiersum.model.decoder_state import DecoderState, LayerCache, Written
-from hiersum.model.dropout import Dropout, drop
-from hiersum.model.layers import FeedForward, RelativeBias, Residual, sinusoid
-from hiersum.model.plans import PlannedRows
-from hiersum.model.source_cache import source_blocks
+from hiersum.model.decoder_state import DecoderState, LayerCache, Written, source_blocks
+from hiersum.model.layers import drop, sinusoid
+from hiersum.model.parts import Parts
+from hiersum.model.planner import PlannedRows
 from hiersum.model.spans import Spans
 
 
 @dataclass(frozen=True)
-class Memory:
-    """What an encoder hands to a decoder."""
+class EncoderOutput:
+    """The encoder's output, as the decoder reads it."""
 
     states_RD: Tensor
     """One state per real source token, cluster after cluster, paragraph after paragraph."""
     sources: Spans
     """Source tokens of each cluster."""
     written: Written | None = None
-    """What stands before the summaries that are to be searched for."""
+    """The beginnings of the summaries, for a search that continues them."""
 
-    def narrowed(self, rows: PlannedRows, written: Written | None = None) -> Memory:
-        """Return what the stretches of planned targets may attend to, one sequence for each."""
+    def narrowed(self, rows: PlannedRows, written: Written | None = None) -> EncoderOutput:
+        """Return one source per stretch of planned targets: the rows it may attend to."""
         row_R = rows.row_R.to(self.states_RD.device)
-        return Memory(self.states_RD[row_R], rows.sources, written)
+        return EncoderOutput(self.states_RD[row_R], rows.sources, written)
 
 
 class DecoderLayer(nn.Module):
     """Self-attention over the summary so far, attention to the source, feed-forward."""
 
-    def __init__(
-        self,
-        *,
-        self_attention: MultiHeadAttention,
-        self_residual: Residual,
-        source_attention: MultiHeadAttention,
-        source_residual: Residual,
-        feed_forward: FeedForward,
-        feed_forward_residual: Residual,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.self_attention = self_attention
-        self.self_residual = self_residual
-        self.source_attention = source_attention
-        self.source_residual = source_residual
-        self.feed_forward = feed_forward
-        self.feed_forward_residual = feed_forward_residual
+        self.self_attention = parts.attention()
+        self.self_residual = parts.residual()
+        self.source_attention = parts.attention()
+        self.source_residual = parts.residual()
+        self.feed_forward = parts.feed_forward()
+        self.feed_forward_residual = parts.residual()
 
     def forward(
         self,
         states_YD: Tensor,
-        memory: Memory,
+        encoded: EncoderOutput,
         targets: Spans,
         bias_HSS: Tensor | None,
         weights: list[list[Tensor]] | None,
@@ -76,23 +63,22 @@ class DecoderLayer(nn.Module):
 
         Args:
             states_YD: the states so far.
-            memory: the source of each cluster, or of each stretch.
+            encoded: the source of each cluster, or of each stretch.
             targets: tokens of each target.
             bias_HSS: scores of relative positions.
-            weights: this layer's weights_HSM per cluster are appended to it.
-            stretches: how targets are cut for attention to the source; by clusters if None.
-            written: key_YHK and value_YHK of the targets' tokens are appended to it.
+            weights: receives this layer's weights_HSM per cluster.
+            stretches: target tokens of each source; if None, there is one source per target.
+            written: receives key_YHK and value_YHK of the targets.
         """
 
         def look_back(x: Tensor) -> Tensor:
-            # A bias already holds -inf for later tokens.
-            is_causal = bias_HSS is None
+            is_causal = bias_HSS is None  # a bias already holds -inf for later tokens
             return self.self_attention.forward(
                 x, targets, is_causal=is_causal, bias_HTT=bias_HSS, seen=written
             )
 
         def look_at_source(x: Tensor) -> Tensor:
-            sides = (x, memory.states_RD, stretches or targets, memory.sources)
+            sides = (x, encoded.states_RD, stretches or targets, encoded.sources)
             if weights is not None:
                 weights.append(self.source_attention.weights_across(*sides))
             return self.source_attention.across(*sides)
@@ -105,7 +91,7 @@ class DecoderLayer(nn.Module):
     def step(
         self, states_BND: Tensor, cache: LayerCache, num_stored: int, mask_BHNX: Tensor | None
     ) -> tuple[Tensor, Tensor]:
-        """Return the states after one token each, and the query_BNHK that looked at the source."""
+        """Return the states after one more token, and query_BNHK of the attention to the source."""
         asked: list[Tensor] = []
 
         def look_back(x_BND: Tensor) -> Tensor:
@@ -143,76 +129,65 @@ class DecoderLayer(nn.Module):
 
 
 class Decoder(nn.Module):
-    """A stack of decoder layers; without a sinusoid where positions are relative."""
+    """A stack of decoder layers, with sinusoidal positions unless they are relative."""
 
-    def __init__(
-        self,
-        *,
-        layers: Sequence[DecoderLayer],
-        has_sinusoid: bool,
-        relative_bias: RelativeBias | None,
-        final_norm: nn.Module | None,
-        dropout: Dropout,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(layers)
-        self.has_sinusoid = has_sinusoid
-        self.relative_bias = relative_bias
-        self.final_norm = final_norm
-        self.dropout = dropout
+        self.layers = nn.ModuleList(
+            DecoderLayer(parts) for _ in range(parts.config.num_decoder_layers)
+        )
+        self.relative_bias = parts.relative_bias(bidirectional=False)
+        self.final_norm = parts.pre_norm()
+        self.dropout = parts.dropout
         self.half_source = False
-        """Are source keys and values kept in bfloat16 while a summary is searched for?"""
+        """Keep source keys and values in bfloat16 during search."""
 
     def forward(
         self,
         words_YD: Tensor,
-        memory: Memory,
+        encoded: EncoderOutput,
         targets: Spans,
         weights: list[list[Tensor]] | None = None,
         *,
         stretches: Spans | None = None,
         written: list[tuple[Tensor, Tensor]] | None = None,
     ) -> Tensor:
-        """Return states_YD, each of which has seen its target only up to itself.
-
-        The arguments are those of `DecoderLayer.forward`.
-        """
+        """Return states_YD; each depends on its target up to itself. Arguments as in the layer."""
         longest = max(targets.lengths)
         states_YD = words_YD
-        if self.has_sinusoid:
+        if self.relative_bias is None:
             table = sinusoid(torch.arange(longest, device=words_YD.device), words_YD.size(-1))
             states_YD = states_YD + table[targets.positions(words_YD.device)].to(words_YD.dtype)
         states_YD = drop(states_YD, self.dropout.outputs, self.training)
         bias_HSS = None
         if self.relative_bias is not None:
-            later_SS = torch.ones(longest, longest, dtype=torch.bool, device=words_YD.device).triu(
-                1
-            )
-            bias_HSS = self.relative_bias(longest, longest).masked_fill(later_SS, -torch.inf)
+            bias_HSS = self.relative_bias(longest, longest)
+            later_SS = torch.ones_like(bias_HSS[0], dtype=torch.bool).triu(1)
+            bias_HSS = bias_HSS.masked_fill(later_SS, -torch.inf)
         for layer in self.layers:
             states_YD = layer(
-                states_YD, memory, targets, bias_HSS, weights, stretches=stretches, written=written
+                states_YD, encoded, targets, bias_HSS, weights, stretches=stretches, written=written
             )
         return states_YD if self.final_norm is None else self.final_norm(states_YD)
 
-    def start(self, memory: Memory, num_beams: int, with_attention: bool) -> DecoderState:
+    def start(self, encoded: EncoderOutput, num_beams: int, with_attention: bool) -> DecoderState:
         """Project the source once per layer and cluster."""
         caches = []
         for layer in self.layers:
             assert isinstance(layer, DecoderLayer)
-            key_RHK, value_RHK = layer.source_attention.project_memory(memory.states_RD)
-            blocks = source_blocks(key_RHK, value_RHK, memory.sources, half=self.half_source)
-            heads = (2, len(memory.sources.lengths), key_RHK.size(1), 0, key_RHK.size(2))
+            key_RHK, value_RHK = layer.source_attention.project_memory(encoded.states_RD)
+            blocks = source_blocks(key_RHK, value_RHK, encoded.sources, half=self.half_source)
+            heads = (2, len(encoded.sources.lengths), key_RHK.size(1), 0, key_RHK.size(2))
             caches.append(LayerCache(blocks, written_2BHXK=key_RHK.new_empty(heads)))
         state = DecoderState(caches, num_beams, with_attention)
-        if memory.written is not None:
-            state.continue_from(memory.written)
+        if encoded.written is not None:
+            state.continue_from(encoded.written)
         return state
 
     def step(self, words_BND: Tensor, state: DecoderState) -> Tensor:
         """Return states_BND after one more token of each hypothesis."""
         states_BND = words_BND
-        if self.has_sinusoid:
+        if self.relative_bias is None:
             place_BD = sinusoid(state.length - state.shift_B, words_BND.size(-1))
             states_BND = states_BND + place_BD[:, None].to(words_BND.dtype)
         state.advance()

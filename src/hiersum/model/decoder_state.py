@@ -1,9 +1,13 @@
-"""What a decoder remembers while it writes: the source once per cluster, the summaries as a tree.
+"""What a decoder remembers during search: the source once per cluster, the summaries as a tree.
+
+Source keys and values are shared by all hypotheses of a cluster. Neighbouring sources of equal
+length form one block, read by one kernel call: a step has so few queries that a call's fixed cost
+matters.
 
 The hypotheses of a cluster grow out of each other, so what they have written is a tree: a token is
 stored once, however many hypotheses continue it, and never moves when they change places. A small
-table says which stored tokens are a hypothesis's own; the others are masked. When the store is
-full, tokens that no living hypothesis descends from make room.
+table says which stored tokens belong to a hypothesis; the others are masked. When the store is
+full, tokens that no living hypothesis descends from are dropped.
 """
 
 from __future__ import annotations
@@ -15,10 +19,83 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from hiersum.model.source_cache import SourceBlock, keep_sources
 from hiersum.model.spans import Spans
 
 FIRST_CAPACITY = 64
+
+
+@dataclass(frozen=True)
+class SourceBlock:
+    """Keys and values of C equally long sources in one decoder layer; queries are the beam."""
+
+    key_CHMK: Tensor
+    value_CHMK: Tensor
+
+    def __len__(self) -> int:
+        return len(self.key_CHMK)
+
+    def attend(self, query_CNHK: Tensor, scale: float) -> Tensor:
+        """Return mixed_CNHK."""
+        mixed_CHNK = F.scaled_dot_product_attention(
+            query_CNHK.transpose(1, 2), self.key_CHMK, self.value_CHMK, scale=scale
+        )
+        return mixed_CHNK.transpose(1, 2)
+
+    def weights(self, query_CNHK: Tensor, scale: float) -> Tensor:
+        """Return weights_CHNM of `attend`, whose kernel does not return them."""
+        scores_CHNM = query_CNHK.transpose(1, 2) @ self.key_CHMK.transpose(2, 3)
+        return (scores_CHNM * scale).softmax(-1)
+
+    def rows(self, start: int, end: int) -> SourceBlock:
+        """Return some of the sources, as views."""
+        return type(self)(self.key_CHMK[start:end], self.value_CHMK[start:end])
+
+
+class HalfSourceBlock(SourceBlock):
+    """The same in bfloat16: half the bytes, and faster products on some processors.
+
+    For so few queries, two plain products beat the fused kernel.
+    """
+
+    def attend(self, query_CNHK: Tensor, scale: float) -> Tensor:
+        """Return mixed_CNHK in the query's type."""
+        weights_CHNM = self._scores(query_CNHK, scale).softmax(-1)
+        return (weights_CHNM @ self.value_CHMK).transpose(1, 2).to(query_CNHK.dtype)
+
+    def weights(self, query_CNHK: Tensor, scale: float) -> Tensor:
+        """Return weights_CHNM of `attend`, before they are rounded."""
+        return self._scores(query_CNHK, scale).softmax(-1, dtype=torch.float32)
+
+    def _scores(self, query_CNHK: Tensor, scale: float) -> Tensor:
+        query_CHNK = (query_CNHK * scale).bfloat16().transpose(1, 2)
+        return query_CHNK @ self.key_CHMK.transpose(2, 3)
+
+
+def source_blocks(
+    key_RHK: Tensor, value_RHK: Tensor, sources: Spans, *, half: bool = False
+) -> list[SourceBlock]:
+    """Group keys and values of flat rows by runs of equally long sources; in bfloat16 if `half`."""
+    kind = HalfSourceBlock if half else SourceBlock
+    if half:
+        key_RHK, value_RHK = key_RHK.bfloat16(), value_RHK.bfloat16()
+    # (C, M, H, K) -> (C, H, M, K), each head's rows together in storage
+    keys, values = (
+        [block.transpose(1, 2).contiguous() for block in sources.blocks(rows)]
+        for rows in (key_RHK, value_RHK)
+    )
+    return [kind(key, value) for key, value in zip(keys, values)]
+
+
+def keep_sources(blocks: Sequence[SourceBlock], clusters: Sequence[int]) -> list[SourceBlock]:
+    """Return the blocks of these clusters only, in this order, as views."""
+    places = [(block, row) for block in blocks for row in range(len(block))]
+    pieces: list[tuple[SourceBlock, int, int]] = []
+    for block, row in (places[cluster] for cluster in clusters):
+        if pieces and pieces[-1][0] is block and pieces[-1][2] == row:
+            pieces[-1] = (block, pieces[-1][1], row + 1)
+        else:
+            pieces.append((block, row, row + 1))
+    return [block.rows(start, end) for block, start, end in pieces]
 
 
 @dataclass
@@ -46,7 +123,7 @@ class LayerCache:
 
 @dataclass(frozen=True)
 class Written:
-    """Summaries so far, one of each cluster, as the layers of a decoder attend to them."""
+    """Keys and values of the summaries so far, one per cluster, to continue from."""
 
     layers: list[tuple[Tensor, Tensor]]
     """key_YHK and value_YHK of each layer."""
@@ -55,7 +132,7 @@ class Written:
 
 
 class DecoderState:
-    """Hypotheses half written: B clusters with N hypotheses each. `step` writes into it."""
+    """Unfinished summaries: B clusters with N hypotheses each. `step` writes into it."""
 
     def __init__(self, layers: list[LayerCache], num_beams: int, with_attention: bool) -> None:
         self.layers = layers
@@ -67,11 +144,11 @@ class DecoderState:
         device = layers[0].written_2BHXK.device
         num_clusters = layers[0].written_2BHXK.size(1)
         self.is_own_BNX = torch.zeros(num_clusters, num_beams, 0, dtype=torch.bool, device=device)
-        """Does a hypothesis descend from a stored token?"""
+        """Whether a hypothesis descends from a stored token."""
         self.place_BX = torch.zeros(num_clusters, 0, dtype=torch.long, device=device)
-        """Where in its summary a stored token stands, shifted so that all end at one place."""
+        """Position of each stored token, shifted so that all summaries end at one position."""
         self.shift_B = torch.zeros(num_clusters, dtype=torch.long, device=device)
-        """By how much: a summary that begins later than the longest one is shorter by that."""
+        """That shift: how many tokens a summary is shorter than the longest."""
 
     @property
     def num_clusters(self) -> int:
@@ -80,7 +157,7 @@ class DecoderState:
 
     @property
     def num_stored(self) -> int:
-        """Stored tokens of a cluster; hypotheses descend from some of them only."""
+        """Stored tokens of a cluster, including those of dropped hypotheses."""
         return self.is_own_BNX.size(2)
 
     def advance(self) -> None:
@@ -95,9 +172,9 @@ class DecoderState:
         self.length += 1
 
     def mask(self, bias_HS: Tensor | None) -> Tensor | None:
-        """Return what to add to scores_BHNX: the bias of a token's place, -inf if it is foreign."""
+        """Return what to add to scores_BHNX: -inf for tokens of others, else their bias."""
         if bias_HS is None:
-            if self.num_beams == 1 and not self.shift_B.any():  # everything is its own
+            if self.num_beams == 1 and not self.shift_B.any():  # all tokens are its own
                 return None
             bias_BHNX = self.layers[0].written_2BHXK.new_zeros(1, 1, 1, 1)
         else:
@@ -105,7 +182,7 @@ class DecoderState:
         return bias_BHNX.masked_fill(~self.is_own_BNX[:, None], -torch.inf)
 
     def continue_from(self, written: Written) -> None:
-        """Let every hypothesis of a cluster begin after what was written of it."""
+        """Let every hypothesis of a cluster continue what was written of it."""
         lengths = torch.tensor(written.summaries.lengths, device=self.place_BX.device)
         longest = int(lengths.max())
         self.shift_B = longest - lengths
@@ -135,7 +212,7 @@ class DecoderState:
             layer.written_2BHXK = layer.written_2BHXK[:, index]
 
     def _make_room(self) -> None:
-        """Drop tokens without living descendants; leave as much room as is taken, or more."""
+        """Drop tokens without living descendants, then at least double the capacity."""
         is_living_BX = self.is_own_BNX.any(1)
         num_kept = int(is_living_BX.sum(1).max()) if self.num_stored else 0
         # Living tokens first, in order; a cluster with fewer keeps some dead ones, still masked.
@@ -152,7 +229,7 @@ class DecoderState:
 
 
 def _align_right(rows_YHK: Tensor, summaries: Spans) -> Tensor:
-    """Return rows_BHXK: the rows of each summary at the end, zeros before a shorter one."""
+    """Return rows_BHXK: the rows of each summary, padded on the left with zeros."""
     longest = max(summaries.lengths)
     padded = [
         F.pad(part, (0, 0, 0, 0, longest - len(part), 0)) for part in summaries.split(rows_YHK)

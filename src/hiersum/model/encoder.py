@@ -5,17 +5,14 @@ A flat encoder is the same stack without global layers, reading each cluster as 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import torch
 from torch import Tensor, nn
 
 from hiersum.errors import InputError
-from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.batch import Batch
-from hiersum.model.dropout import Dropout, drop
 from hiersum.model.hierarchy import GlobalLayer, Layout, make_layout
-from hiersum.model.layers import FeedForward, RelativeBias, Residual, sinusoid
+from hiersum.model.layers import drop, sinusoid
+from hiersum.model.parts import Parts
 from hiersum.model.spans import Spans
 
 
@@ -25,19 +22,12 @@ class LocalLayer(nn.Module):
     h = LayerNorm(x + MHAtt(x)),   x' = LayerNorm(h + FFN(h));   or pre-norm, see `Residual`.
     """
 
-    def __init__(
-        self,
-        *,
-        attention: MultiHeadAttention,
-        attention_residual: Residual,
-        feed_forward: FeedForward,
-        feed_forward_residual: Residual,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.attention = attention
-        self.attention_residual = attention_residual
-        self.feed_forward = feed_forward
-        self.feed_forward_residual = feed_forward_residual
+        self.attention = parts.attention()
+        self.attention_residual = parts.residual()
+        self.feed_forward = parts.feed_forward()
+        self.feed_forward_residual = parts.residual()
 
     def forward(self, states_RD: Tensor, tokens: Spans, bias_HTT: Tensor | None = None) -> Tensor:
         states_RD = self.attention_residual(
@@ -48,8 +38,7 @@ class LocalLayer(nn.Module):
 
 
 class SourcePositions(nn.Module):
-    """pe_ij = [e_i ; e_j] for token j of the paragraph of rank i; the released code has [e_j ;
-    e_i].
+    """pe_ij = [e_i ; e_j] for token j of the paragraph of rank i; [e_j ; e_i] in the released code.
 
     Without ranks, e_j takes the full width.
     """
@@ -80,34 +69,33 @@ class ScaledRank(nn.Module):
         self.scale = nn.Parameter(torch.zeros(1))
 
     def forward(self, tokens: Spans, rank_Q: Tensor) -> Tensor:
-        """Return what is added to the states, for paragraphs of these lengths and ranks."""
+        """Return rank_RD for paragraphs of these lengths and ranks."""
         return tokens.repeat(self.scale * sinusoid(rank_Q, self.width))
 
 
 class Encoder(nn.Module):
     """A stack of local and global layers in any order."""
 
-    def __init__(
-        self,
-        *,
-        layers: Sequence[LocalLayer | GlobalLayer],
-        positions: SourcePositions | None,
-        rank: ScaledRank | None,
-        relative_bias: RelativeBias | None,
-        final_norm: nn.Module | None,
-        is_flat: bool,
-        needs_graphs: bool,
-        dropout: Dropout,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.layers = nn.ModuleList(layers)
-        self.positions = positions
-        self.rank = rank
-        self.relative_bias = relative_bias
-        self.final_norm = final_norm
-        self.is_flat = is_flat
-        self.needs_graphs = needs_graphs
-        self.dropout = dropout
+        config, profile = parts.config, parts.profile
+        has_global = "global" in config.layers
+        has_rank = config.paragraph_position and config.architecture == "ht"
+        self.is_flat = config.architecture == "ft"
+        self.needs_graphs = config.graph_head is not None and has_global
+        self.dropout = parts.dropout
+        self.layers = nn.ModuleList(
+            GlobalLayer(parts) if kind == "global" else LocalLayer(parts) for kind in config.layers
+        )
+        self.positions = self.rank = None
+        if not profile.relative:
+            self.positions = SourcePositions(
+                width=config.width, with_ranks=has_rank, rank_first=profile.rank_first
+            )
+        elif has_rank and has_global:
+            self.rank = ScaledRank(width=config.width)
+        self.relative_bias = parts.relative_bias(bidirectional=True)
+        self.final_norm = parts.pre_norm()
 
     def forward(
         self, words_RD: Tensor, batch: Batch, weights: list[list[Tensor]] | None = None
@@ -116,9 +104,9 @@ class Encoder(nn.Module):
 
         Args:
             words_RD: the embedded tokens.
-            batch: where they stand.
-            weights: each global layer appends to it one weights_HPP per cluster: how much each
-                paragraph attends to the others.
+            batch: the paragraphs they belong to.
+            weights: each global layer appends one weights_HPP per cluster: how much each paragraph
+                attends to the others.
 
         Raises:
             InputError: a head reads graphs and the batch has none.
@@ -136,18 +124,14 @@ class Encoder(nn.Module):
         return layout.tokens.take(states_RD, layout.inverse)
 
     def silence_global_layers(self) -> None:
-        """Let global layers add nothing until they are trained: their last matrices become zero."""
+        """Zero the last matrices of global layers, so that they add nothing until trained."""
         for layer in self.layers:
             if isinstance(layer, GlobalLayer):
                 nn.init.zeros_(layer.fuse.weight)
                 nn.init.zeros_(layer.feed_forward.outer.weight)
 
     def _run(
-        self,
-        states_RD: Tensor,
-        layout: Layout,
-        batch: Batch,
-        weights: list[list[Tensor]] | None,
+        self, states_RD: Tensor, layout: Layout, batch: Batch, weights: list[list[Tensor]] | None
     ) -> Tensor:
         """Run all layers on tokens in the order of the layout."""
         rank_Q = self._ranks(layout, batch).to(states_RD.device)
@@ -163,7 +147,7 @@ class Encoder(nn.Module):
             if isinstance(layer, LocalLayer):
                 states_RD = layer(states_RD, layout.tokens, bias_HTT)
                 continue
-            if rank is not None:  # once, below the first layer that looks across paragraphs
+            if rank is not None:  # added once, below the first global layer
                 states_RD = states_RD + rank(layout.tokens, rank_Q)
                 rank = None
             states_RD = layer(states_RD, layout, weights)

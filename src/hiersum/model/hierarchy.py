@@ -1,8 +1,7 @@
-"""What makes the transformer hierarchical: pool each paragraph, relate the paragraphs, tell each
-token.
+"""Global layers: pool each paragraph, relate the paragraphs, add the result to each token.
 
-Section 3.2.3 and 3.2.4 of the paper. Tokens are flat rows in order of paragraph length; `Layout`
-knows the way between that order and the clusters.
+Sections 3.2.3 and 3.2.4 of the paper. Tokens are flat rows in order of paragraph length; `Layout`
+maps between that order and the batch's.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from hiersum.model.attention import attend, attention_weights
-from hiersum.model.dropout import Dropout, drop
-from hiersum.model.layers import FeedForward
+from hiersum.model.layers import drop
+from hiersum.model.parts import Parts
 from hiersum.model.spans import Spans
 
 
@@ -66,23 +65,14 @@ class MultiHeadPooling(nn.Module):
     cost of one projection per paragraph instead of one per token.
     """
 
-    def __init__(
-        self,
-        *,
-        width: int,
-        num_heads: int,
-        bias: bool,
-        norm: nn.Module,
-        projection: nn.Module | None,
-        dropout: Dropout,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.num_heads = num_heads
-        self.score = nn.Linear(width, num_heads, bias=bias)
-        self.value = nn.Linear(width, width, bias=bias)
-        self.projection = projection
-        self.norm = norm
-        self.dropout = dropout
+        width, self.num_heads = parts.config.width, parts.config.num_pooling_heads
+        self.score = nn.Linear(width, self.num_heads, bias=parts.has_bias)
+        self.value = nn.Linear(width, width, bias=parts.has_bias)
+        self.projection = parts.head_linear() if parts.profile.pooled_projection else None
+        self.norm = parts.norm(width // self.num_heads)
+        self.dropout = parts.dropout
 
     def forward(self, states_RD: Tensor, tokens: Spans) -> Tensor:
         """Return head_QHK for the paragraphs in `tokens`."""
@@ -120,31 +110,20 @@ class MultiHeadPooling(nn.Module):
 
 
 class InterParagraphAttention(nn.Module):
-    """Each paragraph collects from the others of its cluster, head by head.
+    """Each paragraph attends to the others of its cluster, head by head.
 
     q^z = W_q^z head^z,   k^z = W_k^z head^z,   v^z = W_v^z head^z
     context^z_i = sum_i' softmax over i' of (q^z_i k^z_i') v^z_i'
-    context^z'_i = sum_i' G_ii' / (sum_o G_io) v^z'_i'            for the head z' that a graph
-    replaces
+    context^g_i = sum_i' G_ii' / (sum_o G_io) v^g_i'              for head g, where a graph is used
     """
 
-    def __init__(
-        self,
-        *,
-        query: nn.Module,
-        key: nn.Module,
-        value: nn.Module,
-        scale: float,
-        graph_head: int | None,
-        dropout: Dropout,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.query = query
-        self.key = key
-        self.value = value
-        self.scale = scale
-        self.graph_head = graph_head
-        self.dropout = dropout
+        self.query, self.key, self.value = (parts.head_linear() for _ in range(3))
+        head_width = parts.config.width // parts.config.num_pooling_heads
+        self.scale = head_width**-0.5 if parts.profile.scaled_relations else 1.0
+        self.graph_head = parts.config.graph_head
+        self.dropout = parts.dropout
 
     def forward(
         self, head_QHK: Tensor, clusters: Spans, graphs: Sequence[Tensor] | None = None
@@ -175,13 +154,8 @@ class InterParagraphAttention(nn.Module):
         self, head_QHK: Tensor, clusters: Spans, graphs: Sequence[Tensor] | None = None
     ) -> list[Tensor]:
         """Return the weights of `forward` (without dropout), one weights_HPP per cluster."""
-        weights = attention_weights(
-            self.query(head_QHK),
-            self.key(head_QHK),
-            queries=clusters,
-            keys=clusters,
-            scale=self.scale,
-        )
+        query_QHK, key_QHK = self.query(head_QHK), self.key(head_QHK)
+        weights = attention_weights(query_QHK, key_QHK, clusters, clusters, scale=self.scale)
         if self.graph_head is not None:
             assert graphs is not None, "a network with a graph head needs graphs"
             for weights_HPP, graph_PP in zip(weights, graphs, strict=True):
@@ -197,26 +171,15 @@ class GlobalLayer(nn.Module):
     pre-norm:   y_ij = x_ij + c_i with c from LayerNorm(x),   x'_ij = y_ij + FFN(LayerNorm(y_ij))
     """
 
-    def __init__(
-        self,
-        *,
-        pooling: MultiHeadPooling,
-        relations: InterParagraphAttention,
-        width: int,
-        bias: bool,
-        feed_forward: FeedForward,
-        input_norm: nn.Module | None,
-        norm: nn.Module,
-        dropout: Dropout,
-    ) -> None:
+    def __init__(self, parts: Parts) -> None:
         super().__init__()
-        self.pooling = pooling
-        self.relations = relations
-        self.fuse = nn.Linear(width, width, bias=bias)
-        self.feed_forward = feed_forward
-        self.input_norm = input_norm
-        self.norm = norm
-        self.dropout = dropout
+        self.pooling = MultiHeadPooling(parts)
+        self.relations = InterParagraphAttention(parts)
+        self.fuse = nn.Linear(parts.config.width, parts.config.width, bias=parts.has_bias)
+        self.feed_forward = parts.feed_forward()
+        self.input_norm = parts.pre_norm()
+        self.norm = parts.norm()
+        self.dropout = parts.dropout
 
     def forward(
         self, states_RD: Tensor, layout: Layout, weights: list[list[Tensor]] | None = None

@@ -1,7 +1,7 @@
-"""Networks as training and search know them, and the one function that builds them from a config.
+"""Networks as training and search use them, and `build_network`, which makes them from a config.
 
-Every network has `encode(batch)`, `start(memory, num_beams)`, `step(token_ids, state)` for search,
-and `forward(batch)` for training; its state has `select(parents)` and `keep(clusters)`.
+Every network has `forward(batch)` for training, and `encode(batch)`, `start(encoded, num_beams)` and
+`step(token_ids, state)` for search; its state has `select(parents)` and `keep(clusters)`.
 """
 
 from __future__ import annotations
@@ -16,43 +16,43 @@ from torch import Tensor, nn
 from hiersum.config import ModelConfig
 from hiersum.errors import ConfigError, InputError
 from hiersum.model.batch import Batch
-from hiersum.model.build import Builder
 from hiersum.model.compressed import CompressedDecoder
-from hiersum.model.decoder import Decoder, Memory, mean_weights
+from hiersum.model.decoder import Decoder, EncoderOutput, mean_weights
 from hiersum.model.decoder_state import DecoderState, Written
 from hiersum.model.encoder import Encoder
-from hiersum.model.layers import Output, WordEmbedding, initialize
-from hiersum.model.planner import Planner, SourceSentences, pool_sentences
-from hiersum.model.plans import Outline, Plan, cut_stretches, plan_rows
+from hiersum.model.layers import WordEmbedding, initialize
+from hiersum.model.parts import Parts
+from hiersum.model.planner import (
+    Outline,
+    Plan,
+    Planner,
+    SourceSentences,
+    cut_stretches,
+    plan_rows,
+    pool_sentences,
+)
 from hiersum.model.spans import Spans
 
 
 class EncoderDecoder(nn.Module):
     """The hierarchical and the flat transformer, of any profile."""
 
-    def __init__(
-        self,
-        *,
-        config: ModelConfig,
-        source_words: WordEmbedding,
-        target_words: WordEmbedding | None,
-        encoder: Encoder,
-        decoder: Decoder,
-        output: Output,
-        planner: Planner | None = None,
-    ) -> None:
+    def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
-        self.source_words = source_words
-        self.own_target_words = target_words
-        self.encoder = encoder
-        self.decoder = decoder
-        self.output = output
-        self.planner = planner
+        parts = Parts(config)
+        self.source_words = parts.words()
+        self.own_target_words = None if config.shared_embeddings else parts.words()
+        self.encoder = Encoder(parts)
+        self.decoder = Decoder(parts)
+        self.output = parts.output()
+        self.planner: Planner | None = None
+        if config.planner_width:
+            self.planner = Planner(width=config.width, hidden_width=config.planner_width)
 
     @property
     def target_words(self) -> WordEmbedding:
-        """The embedding of the summary's tokens; the source's, unless they are kept apart."""
+        """The embedding of summary tokens: by default that of source tokens."""
         return self.source_words if self.own_target_words is None else self.own_target_words
 
     @property
@@ -60,14 +60,14 @@ class EncoderDecoder(nn.Module):
         """Where the weights are."""
         return self.source_words.weight.device
 
-    def encode(self, batch: Batch) -> Memory:
+    def encode(self, batch: Batch) -> EncoderOutput:
         """Read the sources of a batch."""
         states_RD = self.encoder(self.source_words(batch.source_R), batch)
-        return Memory(states_RD, batch.sources)
+        return EncoderOutput(states_RD, batch.sources)
 
     def forward(self, batch: Batch) -> Tensor:
         """Return logits_YV: the score of every piece at each token of the given targets."""
-        return self._logits(self._decode(batch, self.encode(batch), None))
+        return self._logits(self.decode(batch, self.encode(batch)))
 
     def forward_with_plans(self, batch: Batch) -> tuple[Tensor, Tensor]:
         """Return logits_YV, and the planner's loss summed over the boundaries of all targets.
@@ -77,43 +77,44 @@ class EncoderDecoder(nn.Module):
         """
         if self.planner is None or batch.plans is None:
             raise InputError("a planner is trained on batches with plans (model.planner_width)")
-        memory = self.encode(batch)
-        states_YD = self._decode(batch, memory, None)
-        losses = []
-        for ended_KD, source, plans in zip(
-            self._ended(states_YD, batch), self.source_sentences(memory, batch), batch.plans
-        ):
-            losses.append(self.planner.loss(ended_KD, source, plans))
+        encoded = self.encode(batch)
+        states_YD = self.decode(batch, encoded)
+        ended, sources = self.sentence_ends(states_YD, batch), self.source_sentences(encoded, batch)
+        losses = list(map(self.planner.loss, ended, sources, batch.plans))
         return self._logits(states_YD), torch.stack(losses).sum()
 
-    def source_sentences(self, memory: Memory, batch: Batch) -> list[SourceSentences]:
-        """Return what a planner knows of each cluster's sentences."""
+    def sentence_ends(self, states_YD: Tensor, batch: Batch) -> list[Tensor]:
+        """Return ended_KD per cluster: the states that predict the ends of its target sentences."""
+        pairs = zip(batch.targets.split(states_YD), batch.stretches)
+        return [states[[end - 1 for end in accumulate(lengths)]] for states, lengths in pairs]
+
+    def source_sentences(self, encoded: EncoderOutput, batch: Batch) -> list[SourceSentences]:
+        """Return what the planner knows of each cluster's sentences."""
         assert batch.outlines is not None
-        parts = memory.sources.split(memory.states_RD)
+        parts = encoded.sources.split(encoded.states_RD)
         return list(map(pool_sentences, parts, batch.outlines, batch.ranks))
 
     @torch.no_grad()
     def read_written(
         self,
-        memory: Memory,
+        encoded: EncoderOutput,
         outlines: Sequence[Outline],
         plans: Sequence[Sequence[Plan]],
         summaries: Sequence[Sequence[int]],
     ) -> tuple[Written, list[Tensor]]:
-        """Read summaries so far, to go on with them.
+        """Read summaries so far, to continue them.
 
         Args:
-            memory: the sources.
-            outlines: their sentences.
-            plans: of each cluster the plan of each sentence written; none where it takes no part.
-            summaries: of each cluster that takes part the pieces written, each sentence with its
-                end piece.
+            encoded: the sources.
+            outlines: the source sentences.
+            plans: for each cluster the plans of its sentences so far; empty if nothing is written.
+            summaries: for each cluster with plans its pieces, each sentence with its end piece.
 
         Returns:
-            What a search goes on from, and ended_D of each of these clusters: the state that
-            predicted the last end.
+            What a search continues from, and for each of these clusters ended_D, the state that
+            predicted its last end piece.
         """
-        stretches = [cut_stretches([-1, *ids], self.config.end_id) for ids in summaries]
+        stretches = [cut_stretches(ids, self.config.end_id) for ids in summaries]
         begun = [[self.config.begin_id, *ids[:-1]] for ids in summaries]
         rows = plan_rows(outlines, plans, stretches)
         spans = Spans(tuple(map(len, begun)))
@@ -121,19 +122,12 @@ class EncoderDecoder(nn.Module):
         seen: list[tuple[Tensor, Tensor]] = []
         states_YD = self.decoder(
             self.target_words(input_Y),
-            memory.narrowed(rows),
+            encoded.narrowed(rows),
             spans,
             stretches=rows.stretches,
             written=seen,
         )
         return Written(seen, spans), [part[-1] for part in spans.split(states_YD)]
-
-    def _ended(self, states_YD: Tensor, batch: Batch) -> list[Tensor]:
-        """Return, per cluster, ended_KD: the states that predict the ends of its sentences."""
-        ended = []
-        for part, stretches in zip(batch.targets.split(states_YD), batch.stretches):
-            ended.append(part[[end - 1 for end in accumulate(stretches)]])
-        return ended
 
     @torch.no_grad()
     def source_attention(self, batch: Batch) -> list[Tensor]:
@@ -142,7 +136,7 @@ class EncoderDecoder(nn.Module):
         Averaged over layers and heads; rows sum to 1. Row s belongs to the prediction of label s.
         """
         weights: list[list[Tensor]] = []
-        self._decode(batch, self.encode(batch), weights)
+        self.decode(batch, self.encode(batch), weights)
         return mean_weights(weights)
 
     @torch.no_grad()
@@ -156,9 +150,11 @@ class EncoderDecoder(nn.Module):
         return [torch.stack(of_cluster) for of_cluster in zip(*layers)]
 
     @torch.no_grad()
-    def start(self, memory: Memory, num_beams: int, with_attention: bool = False) -> DecoderState:
+    def start(
+        self, encoded: EncoderOutput, num_beams: int, with_attention: bool = False
+    ) -> DecoderState:
         """Begin `num_beams` summaries of each cluster."""
-        return self.decoder.start(memory, num_beams, with_attention)
+        return self.decoder.start(encoded, num_beams, with_attention)
 
     @torch.no_grad()
     def step(self, token_ids_BN: Tensor, state: DecoderState) -> Tensor:
@@ -166,24 +162,17 @@ class EncoderDecoder(nn.Module):
         states_BND = self.decoder.step(self.target_words(token_ids_BN), state)
         return self._logits(states_BND).float().log_softmax(-1)
 
-    def _decode(
-        self,
-        batch: Batch,
-        memory: Memory,
-        weights: list[list[Tensor]] | None,
-        written: list[tuple[Tensor, Tensor]] | None = None,
+    def decode(
+        self, batch: Batch, encoded: EncoderOutput, weights: list[list[Tensor]] | None = None
     ) -> Tensor:
-        if batch.input_Y is None:
-            raise InputError("the batch has no targets to score; give it some with with_targets")
-        words_YD = self.target_words(batch.input_Y)
+        """Return states_YD of the batch's targets; `weights` as in `Decoder.forward`."""
         rows = batch.planned_rows
         states_YD: Tensor = self.decoder(
-            words_YD,
-            memory if rows is None else memory.narrowed(rows),
+            self.target_words(batch.target_inputs()),
+            encoded if rows is None else encoded.narrowed(rows),
             batch.targets,
             weights,
             stretches=None if rows is None else rows.stretches,
-            written=written,
         )
         return states_YD
 
@@ -195,47 +184,29 @@ Network = EncoderDecoder | CompressedDecoder
 
 
 def with_planner(network: Network, width: int) -> EncoderDecoder:
-    """Give a trained network a planner that has yet to learn; everything else stays as it is.
+    """Give a trained network a fresh planner; everything else stays as it is.
 
     Raises:
-        ConfigError: the network reads its source as one sequence, or plans already.
+        ConfigError: the network reads its source as one sequence, or has a planner already.
     """
     config = replace(network.config, planner_width=width)
-    planner = Builder(config).planner()
-    if not isinstance(network, EncoderDecoder) or network.planner is not None or planner is None:
+    if not isinstance(network, EncoderDecoder) or network.planner is not None or not width:
         raise ConfigError("a planner is added to a hierarchical network that has none")
-    initialize(planner)
-    planner.expect_few_joins()
-    network.config, network.planner = config, planner
+    network.config = config
+    network.planner = Planner(width=config.width, hidden_width=width)
+    initialize(network.planner)
+    network.planner.expect_few_joins()
     return network
 
 
 def build_network(config: ModelConfig) -> Network:
     """Make the network that a config describes, with fresh weights."""
-    builder = Builder(config)
-    network: Network
-    if config.architecture == "tdmca":
-        network = CompressedDecoder(
-            config=config,
-            words=builder.word_embedding(),
-            layers=builder.causal_layers(),
-            final_norm=builder.final_norm(),
-            output=builder.output(),
-            dropout=builder.dropout,
-        )
-    else:
-        network = EncoderDecoder(
-            config=config,
-            source_words=builder.word_embedding(),
-            target_words=None if config.shared_embeddings else builder.word_embedding(),
-            encoder=builder.encoder(),
-            decoder=builder.decoder(),
-            output=builder.output(),
-            planner=builder.planner(),
-        )
+    is_compressed = config.architecture == "tdmca"
+    network = CompressedDecoder(config) if is_compressed else EncoderDecoder(config)
     initialize(network)
-    if isinstance(network, EncoderDecoder) and network.planner is not None:
-        network.planner.expect_few_joins()
-    if config.profile == "t5" and isinstance(network, EncoderDecoder):
-        network.encoder.silence_global_layers()
+    if isinstance(network, EncoderDecoder):
+        if network.planner is not None:
+            network.planner.expect_few_joins()
+        if config.profile == "t5":
+            network.encoder.silence_global_layers()
     return network

@@ -1,7 +1,11 @@
-"""The planner: at each sentence boundary of a summary, which source sentences come next?
+"""Plans: each sentence of a summary attends only to the source sentences it is written from.
 
-It sees the decoder's state where the last sentence ended (what was said) and the encoder's states,
-pooled by sentence and paragraph (what is there):
+A summary with plans is written sentence by sentence, and each sentence ends with the end piece. The
+tokens that predict sentence k, its stretch, attend to the source rows of plan k and to no others. A
+stretch is a sequence of its own for attention to the source, so no mask is needed.
+
+The planner chooses the next plan at each sentence boundary. It sees the decoder's state where the
+last sentence ended, and the encoder's states pooled by sentence and paragraph:
 
     score_kj = w . tanh(W_q h_k + W_s v_j + W_p p_j + W_f f_kj)      plan k is about sentence j
     stop_k   = w . tanh(W_q h_k + z + W_g g_k)                       the summary ends before k
@@ -16,16 +20,123 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, pairwise
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hiersum.model.plans import Outline, Plan
+from hiersum.errors import InputError
+from hiersum.model.spans import Spans
+
+Plan = tuple[int, ...]
+"""The source sentences of one summary sentence, the main one first; empty: the whole source."""
 
 NUM_FACTS = 8
 NUM_STOP_FACTS = 2
 NUM_JOIN_FACTS = 4
+
+
+@dataclass(frozen=True)
+class Outline:
+    """The source sentences of one cluster, numbered through its paragraphs."""
+
+    lengths: tuple[int, ...]
+    """Tokens of each paragraph."""
+    boundaries: tuple[tuple[int, ...], ...]
+    """For each paragraph the token at which each sentence begins, then where the last one ends.
+    Tokens before the first sentence are the title."""
+    documents: tuple[int, ...]
+    """The document of each paragraph."""
+
+    def __post_init__(self) -> None:
+        if not len(self.lengths) == len(self.boundaries) == len(self.documents):
+            raise InputError("an outline needs boundaries and a document for each paragraph")
+        for length, places in zip(self.lengths, self.boundaries):
+            if not places or list(places) != sorted(set(places)) or not 0 <= places[-1] <= length:
+                raise InputError(f"sentences at {list(places)} do not fit {length} tokens")
+
+    def __len__(self) -> int:
+        return len(self.paragraphs)
+
+    @cached_property
+    def paragraphs(self) -> tuple[int, ...]:
+        """The paragraph of each sentence."""
+        return tuple(n for n, places in enumerate(self.boundaries) for _ in places[1:])
+
+    @cached_property
+    def positions(self) -> tuple[int, ...]:
+        """The position of each sentence within its paragraph."""
+        return tuple(n for places in self.boundaries for n in range(len(places) - 1))
+
+    @cached_property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """The first row of each sentence in the cluster's source, and the row after its last."""
+        return tuple(
+            (start + first, start + after)
+            for start, places in zip(self._starts, self.boundaries)
+            for first, after in pairwise(places)
+        )
+
+    @cached_property
+    def _starts(self) -> tuple[int, ...]:
+        """The first row of each paragraph."""
+        return tuple(accumulate(self.lengths, initial=0))
+
+    def rows(self, plan: Plan) -> list[int]:
+        """Return the source rows of a plan: the main sentence's title, then all its sentences."""
+        if not plan:
+            return list(range(sum(self.lengths)))
+        if not all(0 <= number < len(self) for number in plan):
+            raise InputError(f"plan {plan} names a sentence beyond the {len(self)} there are")
+        paragraph = self.paragraphs[plan[0]]
+        start = self._starts[paragraph]
+        rows = list(range(start, start + self.boundaries[paragraph][0]))
+        for number in sorted(set(plan)):
+            rows.extend(range(*self.spans[number]))
+        return rows
+
+
+@dataclass(frozen=True)
+class PlannedRows:
+    """The source rows that the stretches of a batch's targets attend to."""
+
+    stretches: Spans
+    """Target tokens of each stretch, cluster after cluster."""
+    sources: Spans
+    """Source rows of each stretch."""
+    row_R: Tensor
+    """The rows, stretch after stretch, as indices into all source rows of the batch."""
+
+
+def plan_rows(
+    outlines: Sequence[Outline], plans: Sequence[Sequence[Plan]], stretches: Sequence[Sequence[int]]
+) -> PlannedRows:
+    """Find the source rows of all stretches.
+
+    Args:
+        outlines: the source sentences of each cluster.
+        plans: for each cluster a plan per stretch.
+        stretches: for each cluster the target tokens of each stretch.
+    """
+    rows: list[int] = []
+    num_rows: list[int] = []
+    start = 0
+    for outline, cluster in zip(outlines, plans, strict=True):
+        for plan in cluster:
+            of_plan = outline.rows(plan)
+            rows.extend(start + row for row in of_plan)
+            num_rows.append(len(of_plan))
+        start += sum(outline.lengths)
+    lengths = tuple(length for cluster in stretches for length in cluster)
+    return PlannedRows(Spans(lengths), Spans(tuple(num_rows)), torch.tensor(rows))
+
+
+def cut_stretches(labels: Sequence[int], end_id: int) -> list[int]:
+    """Return the number of tokens of each sentence of a target, its end piece included."""
+    ends = [place for place, token in enumerate(labels, start=1) if token == end_id]
+    return [after - before for before, after in pairwise([0, *ends])]
 
 
 @dataclass(frozen=True)
@@ -54,7 +165,7 @@ def pool_sentences(states_MD: Tensor, outline: Outline, ranks: Sequence[int]) ->
 
 
 class Planner(nn.Module):
-    """Scores of source sentences for the next sentence of a summary."""
+    """Scores source sentences for the next sentence of a summary."""
 
     def __init__(self, *, width: int, hidden_width: int) -> None:
         super().__init__()
@@ -72,11 +183,11 @@ class Planner(nn.Module):
         self.join_score = nn.Linear(hidden_width, 1)
 
     def expect_few_joins(self) -> None:
-        """Begin with long odds against joining: most sentences of a source do not."""
+        """Start with long odds against joining: few sentences join."""
         nn.init.constant_(self.join_score.bias, -3.0)
 
     def boundaries(self, ended_KD: Tensor) -> Tensor:
-        """Return the states at all boundaries: the learned first one, then where sentences ended."""
+        """Return the states at all boundaries: the learned first one, then `ended_KD`."""
         return torch.cat([self.start[None].to(ended_KD.dtype), ended_KD])
 
     def forward(
@@ -147,18 +258,17 @@ def sentence_facts(source: SourceSentences, plans: Sequence[Plan]) -> Tensor:
     for number, paragraph in enumerate(outline.paragraphs):
         first, after = outline.spans[number]
         position = outline.positions[number]
-        rows.append(
-            (
-                float(number in used),
-                float(paragraph in paragraphs),
-                float(outline.documents[paragraph] in documents),
-                float(position == 0),
-                math.log1p(position),
-                math.log1p(source.ranks[paragraph]),
-                math.log1p(after - first) / 3,
-                float(number - 1 in used),
-            )
+        facts = (
+            number in used,
+            paragraph in paragraphs,
+            outline.documents[paragraph] in documents,
+            position == 0,
+            math.log1p(position),
+            math.log1p(source.ranks[paragraph]),
+            math.log1p(after - first) / 3,
+            number - 1 in used,
         )
+        rows.append(tuple(map(float, facts)))
     return torch.tensor(rows)
 
 
@@ -170,16 +280,14 @@ def stop_facts(source: SourceSentences, plans: Sequence[Plan]) -> tuple[float, f
 
 def join_facts(outline: Outline, main: int) -> Tensor:
     """Return facts_JF: how near each sentence is to the main one."""
-    paragraph = outline.paragraphs[main]
-    document = outline.documents[paragraph]
-    return torch.tensor(
-        [
-            (
-                float(outline.paragraphs[number] == paragraph),
-                float(number == main + 1),
-                float(number == main - 1),
-                float(outline.documents[outline.paragraphs[number]] == document),
-            )
-            for number in range(len(outline))
-        ]
-    )
+    main_paragraph = outline.paragraphs[main]
+    rows = [
+        (
+            paragraph == main_paragraph,
+            number == main + 1,
+            number == main - 1,
+            outline.documents[paragraph] == outline.documents[main_paragraph],
+        )
+        for number, paragraph in enumerate(outline.paragraphs)
+    ]
+    return torch.tensor(rows, dtype=torch.float)

@@ -1,14 +1,13 @@
-"""Rows that belong together: how ragged sequences lie in one flat tensor, without padding.
+"""Spans: ragged sequences, one after another in a flat tensor, without padding.
 
 All sequences of a batch (paragraphs, sources, summaries) are joined along the first axis, so that
-linear layers, norms and feed-forward networks see real tokens only. Where tokens meet (attention,
-pooling), neighbouring sequences of equal length are viewed as one dense block, a run: no mask, no
-copy.
+linear layers, norms and feed-forward networks see real tokens only. For attention and pooling,
+neighbouring sequences of equal length (a run) are viewed as one dense block: no mask, no copy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
@@ -19,7 +18,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Spans:
-    """Lengths of the sequences that lie one after another in a flat tensor."""
+    """Lengths of sequences that lie one after another in a flat tensor."""
 
     lengths: tuple[int, ...]
 
@@ -35,7 +34,7 @@ class Spans:
 
     def blocks(self, flat: Tensor) -> list[Tensor]:
         """View the rows as one (count, length, ...) block per run."""
-        # split, not slices: its gradient is one concatenation, a slice's is a tensor of zeros each.
+        # split, not slices: its gradient is one concatenation, not a tensor of zeros per slice.
         pieces = flat.split([count * length for count, length in self.runs])
         return [piece.unflatten(0, run) for piece, run in zip(pieces, self.runs)]
 
@@ -46,13 +45,12 @@ class Spans:
 
     def positions(self, device: torch.device) -> Tensor:
         """Return each row's position within its sequence, from 0."""
-        # Joined here and moved once: a device would start a kernel per sequence.
+        # Joined on the CPU and moved once: a device would start a kernel per sequence.
         return torch.cat([torch.arange(length) for length in self.lengths]).to(device)
 
     def repeat(self, per_sequence: Tensor) -> Tensor:
         """Give every row the value of its sequence."""
-        # expand per run, not repeat_interleave: its gradient is a sum, not a scatter of single
-        # rows.
+        # expand per run, not repeat_interleave: the gradient is a sum, not a scatter of rows.
         runs = zip(per_sequence.split([count for count, _ in self.runs]), self.runs)
         rest = per_sequence.shape[1:]
         return torch.cat([x[:, None].expand(*run, *rest).flatten(0, 1) for x, run in runs])
@@ -65,11 +63,6 @@ class Spans:
     def reordered(self, order: Sequence[int]) -> Spans:
         """Return the spans of what `take` returns."""
         return Spans(tuple(self.lengths[index] for index in order))
-
-
-def join_blocks(blocks: Iterable[Tensor]) -> Tensor:
-    """Put the blocks of `Spans.blocks` back into one flat tensor."""
-    return torch.cat([block.flatten(0, 1) for block in blocks])
 
 
 def joint_runs(queries: Spans, keys: Spans) -> list[tuple[int, int, int]]:

@@ -1,4 +1,4 @@
-"""Numbers on disk: full, half, or eight bits with a scale per row; read as float32, or as they are."""
+"""Number formats on disk: float32, 16 bits, or eight bits with a scale per row."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ SCALE_SUFFIX = ".scale"
 
 
 class Integers(nn.Parameter):
-    """A matrix of integers, each row with its scale; as it is stored, it is mapped from its file."""
+    """A matrix of eight-bit integers with a scale per row, as it is stored."""
 
     scale: Tensor
 
     @classmethod
     def of(cls, values: Tensor, scale: Tensor) -> Integers:
-        """Keep a scale beside its values."""
+        """Join values with their scales."""
         integers = cls(values, requires_grad=False)
         integers.scale = scale
         return integers
@@ -33,7 +33,7 @@ class Integers(nn.Parameter):
 
 
 def pack(tensors: Mapping[str, Tensor], storage: Storage) -> dict[str, Tensor]:
-    """Return tensors as they are stored; in int8, vectors stay float32."""
+    """Return tensors in a storage format; in int8, vectors stay float32."""
     packed = {}
     for name, tensor in tensors.items():
         tensor = tensor.detach().cpu()
@@ -50,8 +50,8 @@ def unpack(packed: Mapping[str, Tensor], as_integers: Collection[str] = ()) -> d
     """Return stored tensors as float32.
 
     Args:
-        packed: as they are stored.
-        as_integers: names of tensors that are returned as `Integers`, if they are stored so.
+        packed: the stored tensors.
+        as_integers: names of tensors to return as `Integers` if stored in eight bits.
     """
     scales = {
         name
@@ -74,7 +74,7 @@ def unpack(packed: Mapping[str, Tensor], as_integers: Collection[str] = ()) -> d
 
 
 def join_rows(weights: Sequence[Tensor]) -> Tensor:
-    """Return one matrix with the rows of all; of integers, if all are."""
+    """Concatenate matrices; the result is `Integers` if all of them are."""
     joint = torch.cat([weight.detach() for weight in weights])
     scales = [weight.scale for weight in weights if isinstance(weight, Integers)]
     return Integers.of(joint, torch.cat(scales)) if len(scales) == len(weights) else joint
@@ -92,13 +92,13 @@ def quantize(tensor: Tensor) -> tuple[Tensor, Tensor]:
 
 @contextmanager
 def unfilled() -> Iterator[None]:
-    """Build networks whose weights are shapes only, to be assigned from a file."""
-    with torch.device("meta"), _NothingDrawn():
+    """Build networks without memory for their weights, which are then assigned from a file."""
+    with torch.device("meta"), _SkipInitialization():
         yield
 
 
-class _NothingDrawn(TorchFunctionMode):
-    """Leaves out first weights: to draw them without memory, torch would import its compiler."""
+class _SkipInitialization(TorchFunctionMode):
+    """Skips weight initialization, for which torch would import its compiler on meta tensors."""
 
     def __torch_function__(
         self,

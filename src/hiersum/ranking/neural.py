@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from hiersum.errors import CheckpointError
-from hiersum.model.dropout import drop
+from hiersum.model.layers import drop
 from hiersum.ranking.lstm import Lstm, Packed, max_pool
 from hiersum.ranking.ranker import (
     CONFIG,

@@ -1,8 +1,8 @@
-"""Beam search: from encoder memory to token ids, for every network.
+"""Beam search: from encoder output to token ids, for every network.
 
-All hypotheses of all clusters advance together. A cluster's hypotheses share its memory (the network's
-state sees to that); finished clusters leave the batch. Scores are log-probabilities divided by the
-length penalty of Wu et al. (2016). Two rules say when a cluster is done:
+All hypotheses of all clusters advance together. A cluster's hypotheses share its encoder output (the
+network's state sees to that); finished clusters leave the batch. Scores are log-probabilities divided
+by the length penalty of Wu et al. (2016). Two rules say when a cluster is done:
 
 `exact`: a hypothesis that ends leaves the beam. The cluster is done when no live hypothesis can still
 beat the finished ones, since its log-probability only falls and the penalty is known.
@@ -51,8 +51,8 @@ class Network(Protocol):
     def device(self) -> torch.device:
         """Where its weights are, and what it is given must be."""
 
-    def start(self, memory: Any, num_beams: int, with_attention: bool = False) -> State:
-        """Begin `num_beams` summaries of each cluster of the memory."""
+    def start(self, encoded: Any, num_beams: int, with_attention: bool = False) -> State:
+        """Begin `num_beams` summaries of each cluster of the encoded batch."""
 
     def step(self, token_ids_BN: Tensor, state: Any) -> Tensor:
         """Append a token to each hypothesis; return log_probs_BNV of the next one."""
@@ -80,7 +80,7 @@ def length_penalty(length: int, alpha: float) -> float:
 @torch.no_grad()
 def beam_search(
     network: Network,
-    memory: Any,
+    encoded: Any,
     config: SearchConfig,
     *,
     num_clusters: int,
@@ -92,13 +92,13 @@ def beam_search(
     paragraph_lengths: Sequence[Sequence[int]] | None = None,
     rerank: Callable[[int, Hypothesis], float] | None = None,
 ) -> list[list[Hypothesis]]:
-    """Write summaries of all clusters in a memory.
+    """Write summaries of all clusters of an encoded batch.
 
     Args:
         network: gives log-probabilities of next tokens.
-        memory: what the network's encoder made of a batch.
+        encoded: what the network's encoder made of a batch.
         config: beam size, lengths, penalty, stopping rule.
-        num_clusters: clusters in the memory.
+        num_clusters: clusters in the encoded batch.
         begin_id: the token every summary starts from, or one for each cluster.
         end_id: the token that ends one.
         num_best: how many hypotheses to return per cluster.
@@ -127,7 +127,7 @@ def beam_search(
         ],
     )
     trail = None if paragraph_lengths is None else AttentionTrail(paragraph_lengths)
-    state = network.start(memory, config.beam_size, with_attention=trail is not None)
+    state = network.start(encoded, config.beam_size, with_attention=trail is not None)
     while search.clusters:
         log_probs_BNV = network.step(search.tokens_BNS[:, :, -1], state)
         if trail is not None:

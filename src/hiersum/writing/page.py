@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from hiersum.model.planner import SourceSentences
-from hiersum.model.plans import Outline, Plan
+from hiersum.model.planner import Outline, Plan, SourceSentences
 from hiersum.text.sentences import ends_sentence
 from hiersum.text.words import content_stems, count_words, leans_on_another, split_words
 from hiersum.types import Example

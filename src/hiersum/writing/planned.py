@@ -19,10 +19,10 @@ import torch
 from hiersum.checking.checker import Checker
 from hiersum.config import SearchConfig
 from hiersum.data.batches import collate
-from hiersum.model.decoder import Memory
+from hiersum.model.decoder import EncoderOutput
 from hiersum.model.decoder_state import Written
 from hiersum.model.network import EncoderDecoder
-from hiersum.model.plans import Plan, plan_rows
+from hiersum.model.planner import Plan, plan_rows
 from hiersum.model.spans import Spans
 from hiersum.text.facts import SourceFacts
 from hiersum.text.sentences import ends_sentence
@@ -94,7 +94,7 @@ class PlannedSearch:
         """
         batch = collate([replace(example, target_ids=None, plans=()) for example in examples])
         batch = batch.to(self.network.device)
-        memory = self.network.encode(batch)
+        encoded = self.network.encode(batch)
         pages = [
             Page(
                 example,
@@ -106,22 +106,22 @@ class PlannedSearch:
                 min_support,
             )
             for number, (example, source) in enumerate(
-                zip(examples, self.network.source_sentences(memory, batch))
+                zip(examples, self.network.source_sentences(encoded, batch))
             )
         ]
         for page in pages:
             page.is_done = not len(page.outline)
         while any(not page.is_done for page in pages):
-            self._write_round(pages, memory, told or (lambda *_: None))
+            self._write_round(pages, encoded, told or (lambda *_: None))
         return pages
 
-    def _write_round(self, pages: Sequence[Page], memory: Memory, told: Told) -> None:
+    def _write_round(self, pages: Sequence[Page], encoded: EncoderOutput, told: Told) -> None:
         """Plan, write and check one sentence of each page that is not done."""
-        written, plans = self._plan(pages, memory)
+        written, plans = self._plan(pages, encoded)
         active = [n for n, page in enumerate(pages) if not page.is_done]
         if not active:
             return
-        found = self._search(pages, active, memory, written, plans)
+        found = self._search(pages, active, encoded, written, plans)
         candidates = [
             self._candidates(pages[n], plans[n], hypotheses) for n, hypotheses in zip(active, found)
         ]
@@ -131,7 +131,9 @@ class PlannedSearch:
             if sentence is not None:
                 told(n, sentence)
 
-    def _plan(self, pages: Sequence[Page], memory: Memory) -> tuple[Written | None, list[Plan]]:
+    def _plan(
+        self, pages: Sequence[Page], encoded: EncoderOutput
+    ) -> tuple[Written | None, list[Plan]]:
         """Choose the next plan of each page that is not done; those that stop are done after it."""
         active = [n for n, page in enumerate(pages) if not page.is_done]
         begun = [n for n in active if pages[n].ids]
@@ -139,7 +141,7 @@ class PlannedSearch:
         written = None
         if begun:
             written, states = self.network.read_written(
-                memory,
+                encoded,
                 [page.outline for page in pages],
                 [page.plans if n in begun else [] for n, page in enumerate(pages)],
                 [pages[n].ids for n in begun],
@@ -181,7 +183,7 @@ class PlannedSearch:
         self,
         pages: Sequence[Page],
         active: Sequence[int],
-        memory: Memory,
+        encoded: EncoderOutput,
         written: Written | None,
         plans: Sequence[Plan],
     ) -> list[list[Hypothesis]]:
@@ -201,7 +203,7 @@ class PlannedSearch:
         with threads_for(len(active) * self.config.beam_size):
             return beam_search(
                 self.network,
-                memory.narrowed(rows, written),
+                encoded.narrowed(rows, written),
                 self.config,
                 num_clusters=len(active),
                 begin_id=[tokenizer.end_id if pages[n].ids else tokenizer.begin_id for n in active],

@@ -10,10 +10,8 @@ import torch
 
 from hiersum.config import SearchConfig
 from hiersum.model.decoder import DecoderLayer
-from hiersum.model.int8 import quantized
+from hiersum.model.inference import can_pack, copy_modules, packed, quantized
 from hiersum.model.network import EncoderDecoder, Network
-from hiersum.model.packed import can_pack, packed
-from hiersum.model.rewritten import copy_modules
 
 _FEW_HYPOTHESES = 16
 

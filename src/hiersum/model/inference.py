@@ -1,0 +1,213 @@
+"""Networks for search: the same maps as a trained network's, with faster linear layers.
+
+Only the layers that write a summary are replaced. Those that read the source (the encoder, source
+keys and values) are shared with the original network. A step multiplies few rows, so starting a
+product is a good part of its cost: the three projections of self-attention become one product, and
+so do the two of a gated feed-forward network.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from hiersum.errors import ConfigError
+from hiersum.model.attention import MultiHeadAttention
+from hiersum.model.compressed import CompressedDecoder
+from hiersum.model.decoder import DecoderLayer
+from hiersum.model.layers import FeedForward, Output, WordEmbedding
+from hiersum.model.network import Network
+from hiersum.model.storage import join_rows, quantize
+
+MakeLinear = Callable[[Tensor, Tensor | None], nn.Module]
+"""From a weight and a bias to a module that maps x to W x + b."""
+AnyModule = TypeVar("AnyModule", bound=nn.Module)
+
+# Up to this many weights, one row is multiplied fastest in one thread, by torch's own product.
+SMALL_MATRIX = 1 << 21
+# The operator itself: torch's wrapper inspects every argument for its compiler's sake.
+_linear_dynamic = torch.ops.quantized.linear_dynamic.op
+
+
+class PackedLinear(nn.Module):
+    """W x + b with W in the order in which oneDNN's kernels read it.
+
+    torch's own product spends most of a step on bringing wide matrices into that order.
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        super().__init__()
+        self.plain = weight.detach() if weight.numel() <= SMALL_MATRIX else None
+        self.packed = torch.ops.mkldnn._reorder_linear_weight(weight.detach())
+        self.bias = None if bias is None else bias.detach()
+
+    def forward(self, states: Tensor) -> Tensor:
+        is_one_row = states.numel() == states.size(-1)
+        if is_one_row and self.plain is not None:
+            return F.linear(states, self.plain, self.bias)
+        result: Tensor = torch.ops.mkldnn._linear_pointwise(
+            states, self.packed, self.bias, "none", [], ""
+        )
+        return result
+
+
+class Int8Linear(nn.Module):
+    """W x + b in eight bits: W with a scale per output channel, x with one scale for all rows."""
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        super().__init__()
+        values, scale = quantize(weight)
+        with warnings.catch_warnings():  # the tensor type is deprecated; its kernels have no heir
+            warnings.simplefilter("ignore", UserWarning)
+            channels = torch._make_per_channel_quantized_tensor(
+                values, scale[:, 0].double(), torch.zeros(len(values), dtype=torch.long), 0
+            )
+        self.packed = torch.ops.quantized.linear_prepack(
+            channels, None if bias is None else bias.detach().float()
+        )
+
+    def forward(self, states: Tensor) -> Tensor:
+        # True: activations in 7 bits. Kernels add pairs of products in 16 bits; 8 could overflow.
+        result: Tensor = _linear_dynamic(states, self.packed, True)
+        return result
+
+
+def can_pack(network: Network) -> bool:
+    """Return whether this torch has the kernels and the weights are float32 on a CPU."""
+    return (
+        torch.backends.mkldnn.is_available()
+        and torch._C._dispatch_has_kernel_for_dispatch_key("mkldnn::_reorder_linear_weight", "CPU")
+        and all(p.device.type == "cpu" and p.dtype == torch.float32 for p in network.parameters())
+    )
+
+
+def packed(network: Network) -> Network:
+    """Return a network for search with packed weights; the numbers are the same to rounding."""
+    return with_linears(network, PackedLinear)
+
+
+def quantized(network: Network) -> Network:
+    """Return a network for search with eight-bit weights.
+
+    Raises:
+        ConfigError: torch has no eight-bit kernels for this processor.
+    """
+    if torch.backends.quantized.engine == "none":
+        raise ConfigError("decoding.int8: torch has no eight-bit kernels here; set it to false")
+    return with_linears(network, Int8Linear)
+
+
+def quantized_names(network: Network) -> set[str]:
+    """Return the names of the weights that `quantized` reads as integers."""
+    writing = "layers." if isinstance(network, CompressedDecoder) else "decoder.layers."
+    reading = (".source_attention.key", ".source_attention.value")
+    modules = dict(network.named_modules())
+    names = {
+        f"{name}.weight"
+        for name, module in modules.items()
+        if isinstance(module, nn.Linear) and name.startswith(writing) and not name.endswith(reading)
+    }
+    if network.output.scale != 1:  # it is multiplied into the embedding, so that must be floats
+        return names
+    words = {f"{n}.weight" for n, module in modules.items() if isinstance(module, WordEmbedding)}
+    return names | words | {"output.weight"}
+
+
+def with_linears(network: Network, make_linear: MakeLinear) -> Network:
+    """Return a network that writes with the layers of `make_linear` and shares what reads."""
+    fast: Network
+    if isinstance(network, CompressedDecoder):
+        words = network.words
+        fast = decoder_only = copy_modules(network, shared=[words])
+        _replace_linears(decoder_only.layers, make_linear)
+    else:
+        words = network.target_words
+        parts = (network.source_words, network.own_target_words, network.encoder, network.planner)
+        fast = encoder_decoder = copy_modules(network, shared=parts)
+        for layer in encoder_decoder.decoder.layers:
+            assert isinstance(layer, DecoderLayer)
+            layer.self_attention = JointAttention(layer.self_attention, make_linear)
+            if layer.feed_forward.gate is not None:
+                layer.feed_forward = JointFeedForward(layer.feed_forward, make_linear)
+            source = layer.source_attention
+            key, value = source.key, source.value
+            _replace_linears(layer, make_linear)
+            source.key, source.value = key, value
+    fast.output = LinearOutput(network.output, words.weight, make_linear)
+    return fast.eval()
+
+
+def copy_modules(module: AnyModule, *, shared: Sequence[nn.Module | None] = ()) -> AnyModule:
+    """Copy a module and its sub-modules except `shared`; no tensor is copied."""
+    kept = [*module.parameters(), *module.buffers(), *shared]
+    return copy.deepcopy(module, {id(part): part for part in kept})
+
+
+class JointAttention(MultiHeadAttention):
+    """Self-attention with queries, keys and values from one product."""
+
+    def __init__(self, attention: MultiHeadAttention, make_linear: MakeLinear) -> None:
+        nn.Module.__init__(self)
+        self.num_heads = attention.num_heads
+        self.head_width = attention.head_width
+        self.scale = attention.scale
+        self.dropout = attention.dropout
+        self.joint = _joined((attention.query, attention.key, attention.value), make_linear)
+        self.output = attention.output
+
+    def project_all(self, states_RD: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Return query_RHK, key_RHK and value_RHK."""
+        heads = self.joint(states_RD).unflatten(-1, (3, self.num_heads, self.head_width))
+        query, key, value = heads.unbind(-3)
+        return query, key, value
+
+
+class JointFeedForward(FeedForward):
+    """A gated feed-forward network with both sides of the gate from one product."""
+
+    def __init__(self, feed_forward: FeedForward, make_linear: MakeLinear) -> None:
+        nn.Module.__init__(self)
+        assert feed_forward.gate is not None
+        self.joint = _joined((feed_forward.inner, feed_forward.gate), make_linear)
+        self.outer = feed_forward.outer
+        self.dropout = feed_forward.dropout
+
+    def hidden(self, states_RD: Tensor) -> Tensor:
+        """Return the hidden layer."""
+        inner_RF, gate_RF = self.joint(states_RD).chunk(2, dim=-1)
+        hidden_RF: Tensor = F.gelu(inner_RF, approximate="tanh") * gate_RF
+        return hidden_RF
+
+
+class LinearOutput(Output):
+    """Scores of all pieces from one linear layer, the scale included."""
+
+    def __init__(self, output: Output, embedding_VD: Tensor, make_linear: MakeLinear) -> None:
+        nn.Module.__init__(self)
+        weight_VD = embedding_VD if output.weight is None else output.weight
+        scaled_VD = weight_VD if output.scale == 1 else weight_VD * output.scale
+        self.linear = make_linear(scaled_VD, output.bias)
+
+    def forward(self, states: Tensor, embedding_VD: Tensor) -> Tensor:
+        result: Tensor = self.linear(states)
+        return result
+
+
+def _joined(parts: Sequence[nn.Linear], make_linear: MakeLinear) -> nn.Module:
+    biases = [part.bias.detach() for part in parts if part.bias is not None]
+    weight = join_rows([part.weight for part in parts])
+    return make_linear(weight, torch.cat(biases) if biases else None)
+
+
+def _replace_linears(module: nn.Module, make_linear: MakeLinear) -> None:
+    for name, child in module.named_children():
+        if isinstance(child, nn.Linear):
+            setattr(module, name, make_linear(child.weight, child.bias))
+        else:
+            _replace_linears(child, make_linear)

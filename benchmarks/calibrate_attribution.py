@@ -134,7 +134,8 @@ def attention_of(cases: list[Case], folder: str) -> list[NDArray[np.float64]]:
     from hiersum.data.example import TITLE_PLACE, build_example
     from hiersum.ranking.reading_order import ReadingOrder
     from hiersum.writing.neural_model import NeuralModel
-    from hiersum.writing.sentence_attention import Trail, count_letters
+    from hiersum.text.words import count_letters
+    from hiersum.writing.attention_trail import Trail
 
     system = NeuralModel.load(folder)
     config = Config()

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from hiersum.cli.options import (
     ConfigOption,
@@ -14,8 +15,8 @@ from hiersum.cli.options import (
     JsonOption,
     MarkdownOption,
     SetOption,
-    SkipBadOption,
     check_exists,
+    check_extra,
     check_one_format,
     command,
     note,
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 
 humaneval = typer.Typer(rich_markup_mode=None)
 
-StudyArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The study's folder.")]
-GoldOption = Annotated[Path, typer.Option("--gold", help="Clusters with gold summaries.")]
-SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random choices.")]
+StudyArgument = Annotated[Path, Argument(metavar="DIR", help="The study's folder.")]
+GoldOption = Annotated[Path, Option("--gold", help="Clusters with gold summaries.")]
+SeedOption = Annotated[int, Option(min=0, help="Seed of all random choices.")]
 
 
 @humaneval.callback()
@@ -42,33 +43,28 @@ def _humaneval() -> None:
 def make(
     gold: GoldOption,
     system: Annotated[
-        list[str], typer.Option(metavar="NAME=FILE", help="The summaries of a system; repeatable.")
+        list[str], Option(metavar="NAME=FILE", help="The summaries of a system; repeatable.")
     ],
-    out: Annotated[Path, typer.Option("--out", help="The folder for the study.")],
+    out: Annotated[Path, Option(help="The folder for the study.")],
     questions: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             callback=check_exists,
             help="Questions that gold summaries answer; asked about every summary.",
         ),
     ] = None,
     rating: Annotated[
-        bool, typer.Option("--rating/--no-rating", help="Ask for the best and the worst summary.")
+        bool, Option("--rating/--no-rating", help="Ask for the best and the worst summary.")
     ] = True,
-    items: Annotated[int, typer.Option(min=1, help="Clusters to judge.")] = 20,
-    responses: Annotated[
-        int, typer.Option(min=1, help="Judgements per cluster and per summary.")
-    ] = 5,
+    items: Annotated[int, Option(min=1, help="Clusters to judge.")] = 20,
+    responses: Annotated[int, Option(min=1, help="Judgements per cluster and per summary.")] = 5,
     shown: Annotated[
-        int | None,
-        typer.Option(min=2, help="Systems per comparison.  [default: 3, or 2 if there are 2]"),
+        int | None, Option(min=2, help="Systems per comparison.  [default: 3, or 2 if there are 2]")
     ] = None,
     judges: Annotated[
-        int | None, typer.Option(min=1, help="Number of judges.  [default: as few as possible]")
+        int | None, Option(min=1, help="Number of judges.  [default: as few as possible]")
     ] = None,
-    checks: Annotated[
-        int, typer.Option(min=0, help="Attention checks per judge and kind of task.")
-    ] = 0,
+    checks: Annotated[int, Option(min=0, help="Attention checks per judge and kind of task.")] = 0,
     seed: SeedOption = 1,
     corpus: CorpusOption = "auto",
 ) -> None:
@@ -103,15 +99,14 @@ def make(
 def serve(
     folder: StudyArgument,
     host: Annotated[
-        str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines in.")
+        str, Option(help="The address to listen on; 0.0.0.0 lets other machines in.")
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port; 0 picks a free one.")
-    ] = 8008,
-    links_only: Annotated[bool, typer.Option("--links-only", help="Only print the links.")] = False,
+    port: Annotated[int, Option(min=0, max=65535, help="The port; 0 picks a free one.")] = 8008,
+    links_only: Annotated[bool, Option("--links-only", help="Only print the links.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Serve the judges' pages, and print each judge's link and the link for marking answers."""
+    check_extra("serving a study", "serve", "fastapi", "uvicorn")
     from hiersum.humaneval.answers import open_study
     from hiersum.humaneval.server import address_of, build_server, listen
 
@@ -129,8 +124,7 @@ def serve(
 
 @command(humaneval, "export")
 def export(
-    folder: StudyArgument,
-    out: Annotated[Path, typer.Option("--out", help="The folder for the files.")],
+    folder: StudyArgument, out: Annotated[Path, Option(help="The folder for the files.")]
 ) -> None:
     """Export a page per judge, for judges without access to the server."""
     from hiersum.humaneval.exchange import export_pages
@@ -143,11 +137,8 @@ def export(
 @command(humaneval, "import")
 def import_(
     folder: StudyArgument,
-    files: Annotated[
-        list[Path],
-        typer.Argument(help="Files of answers that exported pages saved."),
-    ],
-    skip_bad: SkipBadOption = False,
+    files: Annotated[list[Path], Argument(help="Files of answers that exported pages saved.")],
+    skip_bad: Annotated[bool, Option("--skip-bad", help="Count and skip invalid answers.")] = False,
 ) -> None:
     """Import answers from exported pages; importing a file twice changes nothing."""
     from hiersum.data.records import BadRecords
@@ -170,10 +161,10 @@ def import_(
 def score(
     folder: StudyArgument,
     accept_proposals: Annotated[
-        bool, typer.Option("--accept-proposals", help="Count marks that no person has confirmed.")
+        bool, Option("--accept-proposals", help="Count marks that no person has confirmed.")
     ] = False,
     max_failed_checks: Annotated[
-        int | None, typer.Option(min=0, help="Leave out judges who failed more checks than this.")
+        int | None, Option(min=0, help="Leave out judges who failed more checks than this.")
     ] = None,
     as_json: JsonOption = False,
     as_markdown: MarkdownOption = False,
@@ -188,11 +179,7 @@ def score(
 
     study, _, store = open_study(folder)
     report = score_study(
-        study,
-        store,
-        config,
-        accept_proposals=accept_proposals,
-        max_failed_checks=max_failed_checks,
+        study, store, config, accept_proposals=accept_proposals, max_failed_checks=max_failed_checks
     )
     if as_json:
         typer.echo(json.dumps(report.to_record(), ensure_ascii=False))

@@ -10,8 +10,8 @@ from made_up import made_up_articles, write_lines
 from support import EXAMPLES, small_vocabulary
 from typer.testing import CliRunner
 
-from hiersum.cli import app, options
 from hiersum.bundled import FOLDER
+from hiersum.cli import app, options
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import MissingDependencyError
 from hiersum.text.tokenizer import Tokenizer
@@ -39,9 +39,7 @@ def test_prepare_says_what_the_set_holds(arguments: list[str], tmp_path: Path) -
     assert lines[-1].split() == ["ranker", "similarity"]
 
 
-def test_prepare_passes_settings_on_and_prints_json(
-    arguments: list[str], tmp_path: Path
-) -> None:
+def test_prepare_passes_settings_on_and_prints_json(arguments: list[str], tmp_path: Path) -> None:
     facts = json.loads(run([*arguments, "--json", "--set", "data.max_input_paragraphs=1"]))
     assert facts["examples"] == 4
     assert facts["paragraphs per example"] == 2, "the title and the one"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from typer import Argument, Option
@@ -23,9 +23,6 @@ from hiersum.cli.options import (
 )
 from hiersum.config import load_config
 from hiersum.errors import InputError
-
-if TYPE_CHECKING:
-    from hiersum.humaneval.study import Links
 
 humaneval = typer.Typer(rich_markup_mode=None)
 
@@ -108,18 +105,26 @@ def serve(
     """Serve the judges' pages, and print each judge's link and the link for marking answers."""
     check_extra("serving a study", "serve", "fastapi", "uvicorn")
     from hiersum.humaneval.answers import open_study
-    from hiersum.humaneval.server import address_of, build_server, listen
+    from hiersum.humaneval.server import build_app
+    from hiersum.serving.server import listen, run_app, url_of
 
     study, links, store = open_study(folder)
-    has_questions = any(item.questions for item in study.items)
+
+    def print_links(port: int) -> None:
+        address = url_of(host, port)
+        found = {judge: f"{address}/judge/{token}" for judge, token in links.judges.items()}
+        if any(item.questions for item in study.items):
+            found["marking"] = f"{address}/mark/{links.marker}"
+        lines = [f"{name}  {link}" for name, link in found.items()]
+        typer.echo(json.dumps(found) if as_json else "\n".join(lines))
+
     if links_only:
-        _print_links(links, f"http://{host}:{port}", marking=has_questions, as_json=as_json)
+        print_links(port)
         return
-    server = build_server(study, links, store)
+    app = build_app(study, links, store)
     with listen(host, port) as listener:
-        _print_links(links, address_of(listener), marking=has_questions, as_json=as_json)
-        note("serving; Ctrl-C stops, and nothing is lost")
-        server.run([listener])
+        print_links(listener.getsockname()[1])
+        run_app(app, listener, lambda: note("serving; Ctrl-C stops, and nothing is lost"))
 
 
 @command(humaneval, "export")
@@ -127,8 +132,7 @@ def export(
     folder: StudyArgument, out: Annotated[Path, Option(help="The folder for the files.")]
 ) -> None:
     """Export a page per judge, for judges without access to the server."""
-    from hiersum.humaneval.exchange import export_pages
-    from hiersum.humaneval.study import read_study
+    from hiersum.humaneval.study import export_pages, read_study
 
     for path in export_pages(read_study(folder), out):
         typer.echo(path)
@@ -142,15 +146,14 @@ def import_(
 ) -> None:
     """Import answers from exported pages; importing a file twice changes nothing."""
     from hiersum.data.records import BadRecords
-    from hiersum.humaneval.answers import open_study
-    from hiersum.humaneval.exchange import import_answers
+    from hiersum.humaneval.answers import import_answers, open_study
 
     study, _, store = open_study(folder)
     for path in files:
         bad = BadRecords(skip=skip_bad)
-        outcome = import_answers(study, store, path, bad)
-        known = f", known before: {outcome.num_known}" if outcome.num_known else ""
-        typer.echo(f"{path}: tasks answered: {outcome.num_saved}{known}")
+        num_saved, num_known = import_answers(study, store, path, bad)
+        known = f", known before: {num_known}" if num_known else ""
+        typer.echo(f"{path}: tasks answered: {num_saved}{known}")
         for message in bad.messages:
             note(f"skipped: {message}")
         if bad.count > len(bad.messages):
@@ -188,17 +191,6 @@ def score(
     typer.echo("\n\n".join(tables))
     for message in report.notes:
         note(message)
-
-
-def _print_links(links: Links, address: str, *, marking: bool, as_json: bool) -> None:
-    found = {judge: f"{address}/judge/{token}" for judge, token in links.judges.items()}
-    if marking:
-        found["marking"] = f"{address}/mark/{links.marker}"
-    if as_json:
-        typer.echo(json.dumps(found))
-        return
-    for name, link in found.items():
-        typer.echo(f"{name}  {link}")
 
 
 def _systems(given: list[str]) -> dict[str, Path]:

@@ -74,7 +74,10 @@ def test_finetune_starts_from_the_bundled_model(monkeypatch: pytest.MonkeyPatch)
 def test_missing_extra_is_reported_before_work_starts(
     line: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(options, "find_spec", lambda package: None)
+    def missing(package: str) -> None:
+        raise ImportError(package)
+
+    monkeypatch.setattr(options, "import_module", missing)
     line = line.replace("CLUSTERS", str(EXAMPLES / "clusters.jsonl"))
     result = CliRunner().invoke(app, line.split())
     assert isinstance(result.exception, MissingDependencyError)

@@ -9,7 +9,7 @@ import inspect
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
-from importlib.util import find_spec
+from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
@@ -27,8 +27,11 @@ _VALUE_NAMES = {Path: "PATH", int: "N", float: "X", str: "TEXT"}
 
 def check_extra(feature: str, extra: str, *packages: str) -> None:
     """Refuse to start work that needs packages of an extra that is not installed."""
-    if not all(map(find_spec, packages)):
-        raise MissingDependencyError(feature, extra)
+    try:
+        for package in packages:
+            import_module(package)
+    except ImportError as error:
+        raise MissingDependencyError(feature, extra) from error
 
 
 def check_exists(value: Any) -> Any:

@@ -35,7 +35,7 @@ def serve(
         ),
     ] = None,
     max_queue: Annotated[
-        int | None, Option(min=1, help="Most requests that may wait.  [default: 64]")
+        int | None, Option(help="Most requests that may wait.  [default: 64]")
     ] = None,
     engine: Annotated[
         str, Option(help="Where to serve: local (this process) or ray (replicas on a cluster).")
@@ -50,6 +50,8 @@ def serve(
     """Serve summaries over HTTP until Ctrl-C."""
     overrides = list(settings or ())
     if max_queue is not None:
+        if max_queue < 1:
+            raise InputError(f"--max-queue must be at least 1, got {max_queue}")
         overrides.append(f"serving.max_queue={max_queue}")
     config = load_config(config_path, overrides, recommended=recommended_settings(model))
     if api_key is not None and not api_key.strip():

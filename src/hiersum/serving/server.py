@@ -7,7 +7,7 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from hiersum.errors import InputError, MissingDependencyError
+from hiersum.errors import InputError
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -36,10 +36,8 @@ def serve(
         InputError: the address cannot be bound.
     """
     with listen(host, port) as listener:
-        try:
-            from hiersum.serving.app import create_app
-        except ImportError as error:
-            raise MissingDependencyError("hiersum serve", "serve") from error
+        from hiersum.serving.app import create_app
+
         app = create_app(summarizer, api_key=api_key)
         run_app(app, listener, lambda: tell(url_of(host, listener.getsockname()[1])))
 

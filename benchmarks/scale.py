@@ -29,7 +29,7 @@ from hiersum.building.page_files import find_sources
 from hiersum.building.page_store import PageStore, count_page_words
 from hiersum.building.title_search import merge_counts
 from hiersum.building.wikipedia import WikiBuild, WikiPlace, WikiSettings, build_wikipedia
-from hiersum.cli.summarize_corpus import summarize_to_file
+from hiersum.cli.summarize_corpus import summarize_corpus
 from hiersum.config import Config
 from hiersum.data.corpora import read_corpus, write_clusters
 from hiersum.data.prepare_set import prepare_clusters
@@ -188,7 +188,7 @@ def after_building(folder: Path) -> dict[str, Any]:
     )
     small = folder / "small.parquet"
     write_clusters(clusters[:60], small)
-    summarized = cost(lambda: summarize_to_file(small, folder / "results.jsonl", Config()))
+    summarized = cost(lambda: summarize_corpus(small, folder / "results.jsonl", Config()))
     return {
         "clusters prepared per second": round(len(clusters) / prepared["cpu"], 1),
         "clusters summarised by lexrank per second": round(60 / summarized["cpu"], 1),

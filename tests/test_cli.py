@@ -151,7 +151,7 @@ def test_a_corpus_is_summarised_to_a_file_and_bad_clusters_are_counted(
 def test_results_never_cost_the_user_a_file(write: Write, tmp_path: Path) -> None:
     path = write("c.jsonl", json.dumps({"documents": [PROSE]}))
     for output, sentence in (
-        (path, "is the input too; give the results another name"),
+        (path, "is an input too; give the results another name"),
         (tmp_path, "is a folder; give the results a file name"),
         (tmp_path / "no" / "x.jsonl", "make its folder first"),
     ):
@@ -193,6 +193,7 @@ def test_info_tells_versions_devices_and_models() -> None:
     assert facts["hiersum"] == hiersum.__version__
     assert facts["devices"][0] == "cpu"
     assert facts["models"] == [str(FOLDER)]
+    assert facts["bundled model"].startswith("ht: 8 local and 2 global encoder layers")
     assert "torch" in run("info").stdout
 
 
@@ -257,6 +258,8 @@ def test_a_bad_file_gives_one_sentence(
         (["info", "nothing"], "nothing: no such file"),
         (["convert", "released", "no.pt", "--out", "x"], "no.pt"),
         (["convert", "t5", "no/such/folder", "--out", "x"], "no/such/folder"),
+        (["convert", "t5", BRIDGE, "--out", "x"], "has no spiece.model, the T5's tokenizer"),
+        (["serve", "--max-queue", "0"], "--max-queue must be at least 1, got 0"),
     ],
 )
 def test_a_bad_call_gives_one_sentence(arguments: list[str], sentence: str) -> None:

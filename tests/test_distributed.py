@@ -28,7 +28,7 @@ from hiersum import Cluster, Config, Document, load_config
 from hiersum.building.articles import PART_ARTICLES, BuildSettings, build_clusters
 from hiersum.building.guard import Limits
 from hiersum.building.wikipedia import WikiSettings, build_wikipedia
-from hiersum.cli.summarize_corpus import summarize_to_file
+from hiersum.cli.summarize_corpus import summarize_corpus
 from hiersum.config import ModelConfig
 from hiersum.data.corpora import write_clusters
 from hiersum.data.prepare_set import prepare_clusters
@@ -179,7 +179,7 @@ def test_summaries_are_the_same(engine: Engine, tmp_path: Path, with_model: bool
     results = []
     for name, chosen in (("plain", None), ("local", LocalEngine(2)), ("ray", engine)):
         target = tmp_path / f"{name}.jsonl"
-        summarize_to_file(source, target, config, model=model, skip_bad=True, engine=chosen)
+        summarize_corpus(source, target, config, model=model, skip_bad=True, engine=chosen)
         lines = [json.loads(line) for line in target.read_text().splitlines()]
         results.append([{**line, "seconds": 0} for line in lines])
     assert len(results[0]) == 150

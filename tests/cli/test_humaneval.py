@@ -82,7 +82,7 @@ def test_a_taken_port_is_said(tmp_path: Path) -> None:
     small_study(tmp_path, StudyPlan(items=2, responses=1))
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert_refused(run("serve", tmp_path, "--port", port), "give another --port or --host")
+        assert_refused(run("serve", tmp_path, "--port", port), "choose another --host or --port")
 
 
 def test_scores_are_printed_as_tables_markdown_and_json(tmp_path: Path) -> None:

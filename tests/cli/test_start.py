@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -39,6 +40,7 @@ WRONG = [
     "summarize --input c.jsonl --output r.jsonl --engine x",
     "serve --model no/such/model",
     "serve --set serving.max_queue=x",
+    "serve --max-queue 0",
     "info no.jsonl",
     "evaluate no.jsonl c.jsonl",
     "evaluate c.jsonl c.jsonl --sources no.jsonl",
@@ -63,6 +65,7 @@ WRONG = [
     "convert released no.pt --out o",
     "convert t5 no/such/folder --out o",
     "convert t5 MODEL --out o --prune-to no.jsonl",
+    "convert t5 . --out o",
     "tokenizer train no.jsonl --out o",
     "humaneval make --gold c.jsonl --system a=no.jsonl --out o",
     "humaneval score no",
@@ -125,3 +128,4 @@ def test_help_is_never_cut_off(path: tuple[str, ...]) -> None:
     shown = CliRunner().invoke(app, [*path, "--help"], env={"COLUMNS": "60"}).stdout
     assert "Usage: " in shown
     assert not [line for line in shown.splitlines() if line.endswith("...") and "Usage" not in line]
+    assert not re.search(r"<\w+|\w\[\w+\]|[a-z]+\.[a-z]+_[a-z]+", shown), "a Python type or setting"

@@ -17,7 +17,7 @@ from support import EXAMPLES, small_vocabulary
 
 from hiersum import Cluster, Config, Document, Summarizer, load_config
 from hiersum.cli import summarize_corpus as batch
-from hiersum.cli.summarize_corpus import summarize_to_file
+from hiersum.cli.summarize_corpus import summarize_corpus
 from hiersum.config import ModelConfig
 from hiersum.data.corpora import write_clusters
 from hiersum.errors import DataError, InputError
@@ -80,7 +80,7 @@ def test_batches_give_what_clusters_give_one_by_one(
     together = list(summarizer.summarize_many(make_clusters(20), system=system))
     assert [s.sentences for s in together] == [s.sentences for s in alone]
     target = tmp_path / "out.jsonl"
-    summarize_to_file(corpus, target, CONFIG, model=model, system=system)
+    summarize_corpus(corpus, target, CONFIG, model=model, system=system)
     assert lines_of(target) == [{**s.to_record(), "seconds": 0} for s in alone]
 
 
@@ -108,10 +108,10 @@ def test_a_bad_cluster_does_not_end_a_batch(corpus: Path, model: str, tmp_path: 
     target = tmp_path / "out.jsonl"
     with pytest.raises(DataError, match="2 of 8 clusters could not be summarised, among them: .*not "
                                         "valid JSON.*; .*cluster empty: there is no text"):  # fmt: skip
-        summarize_to_file(corpus, target, CONFIG, model=model)
+        summarize_corpus(corpus, target, CONFIG, model=model)
     assert [record["id"] for record in lines_of(target)] == [f"c{n}" for n in range(6)]
     before = lines_of(target)
-    summarize_to_file(corpus, target, CONFIG, model=model, skip_bad=True)
+    summarize_corpus(corpus, target, CONFIG, model=model, skip_bad=True)
     assert lines_of(target) == before
 
 
@@ -123,7 +123,7 @@ def test_an_interrupted_run_goes_on_and_writes_the_same(
     corpus: Path, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, target = tmp_path / "whole.jsonl", tmp_path / "out.jsonl"
-    summarize_to_file(corpus, whole, CONFIG, model=model)
+    summarize_corpus(corpus, whole, CONFIG, model=model)
     small = load_config(
         None, ["decoding.beam_size=2", "decoding.max_length=12", "decoding.batch_tokens=200"]
     )
@@ -140,9 +140,9 @@ def test_an_interrupted_run_goes_on_and_writes_the_same(
     monkeypatch.setattr(batch.PartialResults, "add", add_five)
     for _ in range(3):
         with pytest.raises(InterruptedRunError):
-            summarize_to_file(corpus, target, small, model=model)
+            summarize_corpus(corpus, target, small, model=model)
         assert not target.exists()
-    summarize_to_file(corpus, target, small, model=model)
+    summarize_corpus(corpus, target, small, model=model)
     written = [number for number in num_written if number >= 0]
     assert sorted(written) == list(range(20)), "each cluster is written once"
     assert lines_of(target) == lines_of(whole)
@@ -165,7 +165,7 @@ def test_a_killed_process_loses_nothing_that_was_finished(corpus: Path, tmp_path
     kept = partial.read_bytes()[: partial.read_bytes().rindex(b"\n") + 1]
     assert 0 < kept.count(b"\n") - 1 < 500
     subprocess.run(command, check=True, capture_output=True, timeout=300)
-    summarize_to_file(corpus, whole, Config())
+    summarize_corpus(corpus, whole, Config())
     assert lines_of(target) == lines_of(whole)
     records = map(json.loads, target.read_text().splitlines())
     times = {record["id"]: record["seconds"] for record in records}
@@ -184,23 +184,23 @@ def test_other_settings_do_not_continue_a_run(
 
     monkeypatch.setattr(batch.PartialResults, "finish", interrupt)
     with pytest.raises(InterruptedRunError):
-        summarize_to_file(corpus, target, CONFIG, max_words=20)
+        summarize_corpus(corpus, target, CONFIG, max_words=20)
     with pytest.raises(InputError, match="was begun with another options"):
-        summarize_to_file(corpus, target, CONFIG, max_words=30)
+        summarize_corpus(corpus, target, CONFIG, max_words=30)
     corpus.write_text(corpus.read_text() + "\n")
     with pytest.raises(InputError, match="was begun with another input"):
-        summarize_to_file(corpus, target, CONFIG, max_words=20)
+        summarize_corpus(corpus, target, CONFIG, max_words=20)
 
 
 def test_an_impossible_request_is_refused_before_anything_is_kept(
     corpus: Path, tmp_path: Path
 ) -> None:
     with pytest.raises(InputError, match="max-words must be a number"):
-        summarize_to_file(corpus, tmp_path / "out.jsonl", CONFIG, max_words=0)
+        summarize_corpus(corpus, tmp_path / "out.jsonl", CONFIG, max_words=0)
     assert list(tmp_path.iterdir()) == [corpus]
 
 
 def test_a_corpus_without_clusters_is_refused(write: Write, tmp_path: Path) -> None:
     with pytest.raises(DataError, match="there are no clusters in it"):
-        summarize_to_file(write("c.jsonl", "\n"), tmp_path / "out.jsonl", CONFIG)
+        summarize_corpus(write("c.jsonl", "\n"), tmp_path / "out.jsonl", CONFIG)
     assert not (tmp_path / "out.jsonl").exists()

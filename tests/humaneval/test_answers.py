@@ -33,9 +33,9 @@ def store(tmp_path: Path) -> AnswerStore:
 
 
 def test_the_last_answer_of_a_task_counts_and_all_are_kept(store: AnswerStore) -> None:
-    assert store.save(FIRST) == "saved"
+    assert store.save(FIRST) == ["saved"]
     last = again(FIRST, sequence=2, answers={"best": "B", "worst": "A"}, seconds=9.0)
-    assert store.save(last) == "saved"
+    assert store.save(last) == ["saved"]
     assert store.current("judge-1") == [last]
     assert store.current("judge-2") == []
     with sqlite3.connect(store.path) as connection:
@@ -44,12 +44,7 @@ def test_the_last_answer_of_a_task_counts_and_all_are_kept(store: AnswerStore) -
 
 def test_a_replayed_submission_changes_nothing(store: AnswerStore) -> None:
     last = again(FIRST, sequence=2, answers={"best": "B"})
-    assert [store.save(s) for s in (FIRST, last, FIRST, last)] == [
-        "saved",
-        "saved",
-        "known",
-        "known",
-    ]
+    assert store.save(FIRST, last, FIRST, last) == ["saved", "saved", "known", "known"]
     assert store.current() == [last]
 
 
@@ -57,11 +52,11 @@ def test_a_submission_that_was_overtaken_on_the_way_is_not_taken_for_the_last(
     store: AnswerStore,
 ) -> None:
     last = again(FIRST, sequence=5, answers={"best": "B"})
-    assert store.save(last) == "saved"
-    assert store.save(again(FIRST, sequence=4)) == "overtaken"
+    assert store.save(last) == ["saved"]
+    assert store.save(again(FIRST, sequence=4)) == ["overtaken"]
     assert store.current() == [last]
     other_window = again(FIRST, session="session-b")
-    assert store.save(other_window) == "saved"
+    assert store.save(other_window) == ["saved"]
     assert store.current() == [other_window]
 
 
@@ -76,7 +71,7 @@ def test_all_or_nothing(store: AnswerStore) -> None:
     fine, bad = again(FIRST, task="t2"), again(FIRST, answers={"best": "C"})
     store.save(FIRST)
     with pytest.raises(ConflictError):
-        store.save_all([fine, bad])
+        store.save(fine, bad)
     assert store.current() == [FIRST]
 
 

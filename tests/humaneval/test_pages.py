@@ -16,10 +16,9 @@ from judging import small_study
 from playwright.sync_api import Page, expect
 
 from hiersum.data.records import BadRecords
-from hiersum.humaneval.answers import AnswerStore, Submission
-from hiersum.humaneval.exchange import export_pages, import_answers
+from hiersum.humaneval.answers import AnswerStore, Submission, import_answers
 from hiersum.humaneval.making import StudyPlan
-from hiersum.humaneval.study import Study
+from hiersum.humaneval.study import Study, export_pages
 
 Open = Callable[..., WatchedPage]
 SAVED = "All answers saved"
@@ -229,8 +228,8 @@ def test_a_file_without_network_gives_the_same_answers(tmp_path: Path, open_page
     path = tmp_path / download.value.suggested_filename
     download.value.save_as(path)
     assert path.name == f"answers-{judge}.json"
-    outcome = import_answers(made.study, store, path, BadRecords())
-    assert outcome.num_saved == len(readings) + len(ratings)
+    num_saved, _ = import_answers(made.study, store, path, BadRecords())
+    assert num_saved == len(readings) + len(ratings)
     kept = {s.task: s.answers for s in store.current(judge)}
     assert kept[readings[0].id] == {"q1": "</script><b>1900", "q2": "Ada"}
     assert kept[ratings[0].id] == {"best": "B", "worst": "A"}

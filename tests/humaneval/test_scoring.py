@@ -12,8 +12,7 @@ from hiersum.config import EvaluationConfig
 from hiersum.errors import InputError
 from hiersum.humaneval.answers import AnswerStore, Mark, Submission, answer_key
 from hiersum.humaneval.making import StudyPlan
-from hiersum.humaneval.score_report import PAPER, ScoreReport
-from hiersum.humaneval.scoring import check_outcome, score_study
+from hiersum.humaneval.scoring import PAPER, ScoreReport, check_outcome, score_study
 from hiersum.humaneval.study import CHECK_QUESTION, LETTERS, Study, Task
 
 CONFIG = EvaluationConfig()

@@ -13,21 +13,19 @@ import sys
 from typing import Annotated, Any, NoReturn
 
 import typer
+from typer import Option
 
 from hiersum import __version__
 from hiersum.cli.build import build
 from hiersum.cli.convert import convert
 from hiersum.cli.evaluate import compare, evaluate
-from hiersum.cli.finetune import finetune
 from hiersum.cli.humaneval import humaneval
 from hiersum.cli.info import info
 from hiersum.cli.options import command
-from hiersum.cli.prepare import prepare
 from hiersum.cli.reproduce import reproduce
 from hiersum.cli.serve import serve
 from hiersum.cli.summarize import summarize
-from hiersum.cli.tokenizer import tokenizer
-from hiersum.cli.train import plot, train
+from hiersum.cli.train import finetune, plot, prepare, tokenizer, train
 from hiersum.cli.train_ranker import rank_eval, train_ranker
 from hiersum.errors import HiersumError
 
@@ -57,7 +55,7 @@ app.add_typer(humaneval, name="humaneval", short_help="Let people judge summarie
 @app.callback(invoke_without_command=True)
 def _hiersum(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+    version: Annotated[bool, Option("--version", help="Print the version.")] = False,
 ) -> None:
     if version:
         typer.echo(f"hiersum {__version__}")

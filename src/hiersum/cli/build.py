@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from hiersum.cli.options import (
     CorpusOption,
@@ -21,13 +22,13 @@ from hiersum.distributed import open_engine
 from hiersum.errors import InputError
 
 build = typer.Typer(rich_markup_mode=None)
-OutOption = Annotated[Path, typer.Option("--out", help="The folder for the clusters.")]
-MinWordsOption = Annotated[int, typer.Option(min=1, help="Drop shorter targets.")]
+OutOption = Annotated[Path, Option("--out", help="The folder for the clusters.")]
+MinWordsOption = Annotated[int, Option(min=1, help="Drop shorter targets.")]
 MaxWordsOption = Annotated[
-    int | None, typer.Option(min=1, help="Cut targets after the last sentence that fits.")
+    int | None, Option(min=1, help="Cut targets after the last sentence that fits.")
 ]
 CountTokensOption = Annotated[
-    Path | None, typer.Option(help="Count the report's tokens with this tokenizer.model.")
+    Path | None, Option(help="Count the report's tokens with this tokenizer.model.")
 ]
 
 
@@ -40,27 +41,25 @@ def _build() -> None:
 def build_articles(
     articles: Annotated[
         list[Path],
-        typer.Argument(
+        Argument(
             help="Articles: wikilead Parquet, or clusters with the lead as summary and the body as "
             "documents."
         ),
     ],
     out: OutOption,
     search: Annotated[
-        int,
-        typer.Option(min=0, help="Other articles per cluster, found by searching for the title."),
+        int, Option(min=0, help="Other articles per cluster, found by searching for the title.")
     ] = 10,
     collection: Annotated[
-        list[Path] | None,
-        typer.Option(help="Also search these articles; repeatable."),
+        list[Path] | None, Option(help="Also search these articles; repeatable.")
     ] = None,
     supported: Annotated[
-        bool, typer.Option("--supported", help="Keep only target sentences that the body supports.")
+        bool, Option(help="Keep only target sentences that the body supports.")
     ] = False,
     min_words: MinWordsOption = 1,
     max_words: MaxWordsOption = None,
     tokenizer: CountTokensOption = None,
-    seed: Annotated[int, typer.Option(help="Seed of the order of the clusters.")] = 1,
+    seed: Annotated[int, Option(help="Seed of the order of the clusters.")] = 1,
     workers: WorkersOption = None,
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
@@ -93,44 +92,37 @@ def build_articles(
 @command(build, "wikipedia")
 def build_wikipedia_clusters(
     dump: Annotated[
-        list[Path],
-        typer.Option("--dump", help="A pages-articles file, .xml.bz2 or .xml; repeatable."),
+        list[Path], Option(help="A pages-articles file, .xml.bz2 or .xml; repeatable.")
     ],
     out: OutOption,
     pages: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             "--pages",
             help="Source pages: WARC or WET, JSON Lines of url and text, saved HTML, or folders of "
             "these; repeatable. Without any, only DIR/missing.txt is of use: the addresses to fetch.",
         ),
     ] = None,
     search: Annotated[
-        int, typer.Option(min=0, help="Pages per cluster, found by searching for the title.")
+        int, Option(min=0, help="Pages per cluster, found by searching for the title.")
     ] = 10,
     results: Annotated[
         Path | None,
-        typer.Option(
-            help="Your own search results, JSON Lines of title and urls.  [default: BM25]"
-        ),
+        Option(help="Your own search results, JSON Lines of title and urls.  [default: BM25]"),
     ] = None,
-    language: Annotated[str, typer.Option(help="Keep only pages in this language, or any.")] = "en",
+    language: Annotated[str, Option(help="Keep only pages in this language, or any.")] = "en",
     min_words: MinWordsOption = 1,
     max_words: MaxWordsOption = None,
-    valid: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of articles for validation.")
-    ] = 0.023,
-    test: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of articles for testing.")
-    ] = 0.023,
+    valid: Annotated[float, Option(min=0, max=1, help="Share of articles for validation.")] = 0.023,
+    test: Annotated[float, Option(min=0, max=1, help="Share of articles for testing.")] = 0.023,
     tokenizer: CountTokensOption = None,
     page_seconds: Annotated[
-        float, typer.Option(min=0.1, help="Give up on pages that take longer to parse.")
+        float, Option(min=0.1, help="Give up on pages that take longer to parse.")
     ] = 10.0,
     page_megabytes: Annotated[
-        int, typer.Option(min=400, help="Memory limit of the process that parses pages.")
+        int, Option(min=400, help="Memory limit of the process that parses pages.")
     ] = 1_500,
-    page_bytes: Annotated[int, typer.Option(min=1_000, help="Drop larger pages.")] = 5_000_000,
+    page_bytes: Annotated[int, Option(min=1_000, help="Drop larger pages.")] = 5_000_000,
     workers: WorkersOption = None,
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,

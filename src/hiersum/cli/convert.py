@@ -7,22 +7,25 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from hiersum.cli.options import CorpusOption, HubNameArgument, check_exists, command
+from hiersum.errors import CheckpointError
 
+_TOKENIZER = "spiece.model"
 convert = typer.Typer(help="Convert released weights to a model folder.", rich_markup_mode=None)
-OutOption = Annotated[Path, typer.Option("--out", help="The new model folder.")]
+OutOption = Annotated[Path, Option("--out", help="The new model folder.")]
 
 
 @command(convert, "released")
 def convert_released(
     checkpoint: Annotated[
-        Path, typer.Argument(callback=check_exists, help="The authors' model_step_N.pt.")
+        Path, Argument(callback=check_exists, help="The authors' model_step_N.pt.")
     ],
     out: OutOption,
     spm: Annotated[
         Path | None,
-        typer.Option(callback=check_exists, help="Its SentencePiece model; needed to read text."),
+        Option(callback=check_exists, help="Its SentencePiece model; needed to read text."),
     ] = None,
 ) -> None:
     """Convert a checkpoint of the paper's released code."""
@@ -35,22 +38,23 @@ def convert_released(
 def convert_t5(
     source: HubNameArgument,
     out: OutOption,
-    global_layers: Annotated[int, typer.Option(help="New layers across paragraphs.")] = 2,
+    global_layers: Annotated[int, Option(help="New layers across paragraphs.")] = 2,
     decoder_layers: Annotated[
-        int | None, typer.Option(help="Keep only this many decoder layers.")
+        int | None, Option(help="Keep only this many decoder layers.")
     ] = None,
     prune_to: Annotated[
         list[Path] | None,
-        typer.Option(
+        Option(
             callback=check_exists, help="Keep only pieces that occur in this corpus; repeatable."
         ),
     ] = None,
     min_count: Annotated[
-        int, typer.Option(help="With --prune-to: keep pieces that occur this often.", min=1)
+        int, Option(help="With --prune-to: keep pieces that occur this often.", min=1)
     ] = 1,
     corpus: CorpusOption = "auto",
 ) -> None:
     """Add the paper's global layers to a pretrained T5 or Flan-T5."""
+    _check_tokenizer(Path(source))
     from hiersum.conversion.t5 import convert_t5
 
     folder = convert_t5(
@@ -62,6 +66,15 @@ def convert_t5(
         decoder_layers=decoder_layers,
     )
     typer.echo(folder)
+
+
+def _check_tokenizer(folder: Path) -> None:
+    """Refuse a T5 folder without its tokenizer before its weights are read."""
+    if folder.is_dir() and not (folder / _TOKENIZER).is_file():
+        raise CheckpointError(
+            f"{folder}: has no {_TOKENIZER}, the T5's tokenizer; copy it there from where the model "
+            "comes from"
+        )
 
 
 def _texts(corpora: list[Path], kind: str) -> Iterator[str]:

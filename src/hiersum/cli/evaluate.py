@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer import Argument, Option
 
 from hiersum.cli.options import (
     ConfigOption,
@@ -26,24 +27,22 @@ if TYPE_CHECKING:
     from hiersum.evaluation.comparison import Comparison, Example, Report
 
 _FILES = "one per line (.txt), records with a summary (.jsonl .json .parquet), or a corpus"
-PredictionsArgument = Annotated[
-    Path, typer.Argument(callback=check_exists, help=f"Summaries: {_FILES}.")
-]
+PredictionsArgument = Annotated[Path, Argument(callback=check_exists, help=f"Summaries: {_FILES}.")]
 ReferencesArgument = Annotated[
     Path,
-    typer.Argument(
+    Argument(
         callback=check_exists, help="Reference summaries, matched by id if both files have ids."
     ),
 ]
 SourcesOption = Annotated[
     Path | None,
-    typer.Option(
+    Option(
         callback=check_exists,
         help="The summarised clusters; adds novelty, coverage and faithfulness.",
     ),
 ]
 CommonOption = Annotated[
-    bool, typer.Option("--common", help="Score only the inputs that all files have.")
+    bool, Option("--common", help="Score only the inputs that all files have.")
 ]
 
 
@@ -71,19 +70,17 @@ def evaluate(
 
 def compare(
     first: Annotated[
-        Path, typer.Argument(metavar="A", callback=check_exists, help=f"Summaries: {_FILES}.")
+        Path, Argument(metavar="A", callback=check_exists, help=f"Summaries: {_FILES}.")
     ],
     second: Annotated[
         Path,
-        typer.Argument(
-            metavar="B", callback=check_exists, help="Other summaries of the same inputs."
-        ),
+        Argument(metavar="B", callback=check_exists, help="Other summaries of the same inputs."),
     ],
     references: ReferencesArgument,
     sources: SourcesOption = None,
     common: CommonOption = False,
     examples: Annotated[
-        int, typer.Option(min=0, help="Examples to show where each system is furthest ahead.")
+        int, Option(min=0, help="Examples to show where each system is furthest ahead.")
     ] = 2,
     as_json: JsonOption = False,
     as_markdown: MarkdownOption = False,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
 from hiersum.cli.options import (
     ConfigOption,
@@ -14,8 +15,8 @@ from hiersum.cli.options import (
     JsonOption,
     MarkdownOption,
     SetOption,
-    SkipBadOption,
     check_exists,
+    check_extra,
     check_one_format,
     command,
     note,
@@ -23,14 +24,11 @@ from hiersum.cli.options import (
 from hiersum.config import load_config
 from hiersum.errors import InputError
 
-if TYPE_CHECKING:
-    from hiersum.humaneval.study import Links
-
 humaneval = typer.Typer(rich_markup_mode=None)
 
-StudyArgument = Annotated[Path, typer.Argument(metavar="DIR", help="The study's folder.")]
-GoldOption = Annotated[Path, typer.Option("--gold", help="Clusters with gold summaries.")]
-SeedOption = Annotated[int, typer.Option(min=0, help="Seed of all random choices.")]
+StudyArgument = Annotated[Path, Argument(metavar="DIR", help="The study's folder.")]
+GoldOption = Annotated[Path, Option("--gold", help="Clusters with gold summaries.")]
+SeedOption = Annotated[int, Option(min=0, help="Seed of all random choices.")]
 
 
 @humaneval.callback()
@@ -42,33 +40,28 @@ def _humaneval() -> None:
 def make(
     gold: GoldOption,
     system: Annotated[
-        list[str], typer.Option(metavar="NAME=FILE", help="The summaries of a system; repeatable.")
+        list[str], Option(metavar="NAME=FILE", help="The summaries of a system; repeatable.")
     ],
-    out: Annotated[Path, typer.Option("--out", help="The folder for the study.")],
+    out: Annotated[Path, Option(help="The folder for the study.")],
     questions: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             callback=check_exists,
             help="Questions that gold summaries answer; asked about every summary.",
         ),
     ] = None,
     rating: Annotated[
-        bool, typer.Option("--rating/--no-rating", help="Ask for the best and the worst summary.")
+        bool, Option("--rating/--no-rating", help="Ask for the best and the worst summary.")
     ] = True,
-    items: Annotated[int, typer.Option(min=1, help="Clusters to judge.")] = 20,
-    responses: Annotated[
-        int, typer.Option(min=1, help="Judgements per cluster and per summary.")
-    ] = 5,
+    items: Annotated[int, Option(min=1, help="Clusters to judge.")] = 20,
+    responses: Annotated[int, Option(min=1, help="Judgements per cluster and per summary.")] = 5,
     shown: Annotated[
-        int | None,
-        typer.Option(min=2, help="Systems per comparison.  [default: 3, or 2 if there are 2]"),
+        int | None, Option(min=2, help="Systems per comparison.  [default: 3, or 2 if there are 2]")
     ] = None,
     judges: Annotated[
-        int | None, typer.Option(min=1, help="Number of judges.  [default: as few as possible]")
+        int | None, Option(min=1, help="Number of judges.  [default: as few as possible]")
     ] = None,
-    checks: Annotated[
-        int, typer.Option(min=0, help="Attention checks per judge and kind of task.")
-    ] = 0,
+    checks: Annotated[int, Option(min=0, help="Attention checks per judge and kind of task.")] = 0,
     seed: SeedOption = 1,
     corpus: CorpusOption = "auto",
 ) -> None:
@@ -103,38 +96,43 @@ def make(
 def serve(
     folder: StudyArgument,
     host: Annotated[
-        str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines in.")
+        str, Option(help="The address to listen on; 0.0.0.0 lets other machines in.")
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="The port; 0 picks a free one.")
-    ] = 8008,
-    links_only: Annotated[bool, typer.Option("--links-only", help="Only print the links.")] = False,
+    port: Annotated[int, Option(min=0, max=65535, help="The port; 0 picks a free one.")] = 8008,
+    links_only: Annotated[bool, Option("--links-only", help="Only print the links.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Serve the judges' pages, and print each judge's link and the link for marking answers."""
+    check_extra("serving a study", "serve", "fastapi", "uvicorn")
     from hiersum.humaneval.answers import open_study
-    from hiersum.humaneval.server import address_of, build_server, listen
+    from hiersum.humaneval.server import build_app
+    from hiersum.serving.server import listen, run_app, url_of
 
     study, links, store = open_study(folder)
-    has_questions = any(item.questions for item in study.items)
+
+    def print_links(port: int) -> None:
+        address = url_of(host, port)
+        found = {judge: f"{address}/judge/{token}" for judge, token in links.judges.items()}
+        if any(item.questions for item in study.items):
+            found["marking"] = f"{address}/mark/{links.marker}"
+        lines = [f"{name}  {link}" for name, link in found.items()]
+        typer.echo(json.dumps(found) if as_json else "\n".join(lines))
+
     if links_only:
-        _print_links(links, f"http://{host}:{port}", marking=has_questions, as_json=as_json)
+        print_links(port)
         return
-    server = build_server(study, links, store)
+    app = build_app(study, links, store)
     with listen(host, port) as listener:
-        _print_links(links, address_of(listener), marking=has_questions, as_json=as_json)
-        note("serving; Ctrl-C stops, and nothing is lost")
-        server.run([listener])
+        print_links(listener.getsockname()[1])
+        run_app(app, listener, lambda: note("serving; Ctrl-C stops, and nothing is lost"))
 
 
 @command(humaneval, "export")
 def export(
-    folder: StudyArgument,
-    out: Annotated[Path, typer.Option("--out", help="The folder for the files.")],
+    folder: StudyArgument, out: Annotated[Path, Option(help="The folder for the files.")]
 ) -> None:
     """Export a page per judge, for judges without access to the server."""
-    from hiersum.humaneval.exchange import export_pages
-    from hiersum.humaneval.study import read_study
+    from hiersum.humaneval.study import export_pages, read_study
 
     for path in export_pages(read_study(folder), out):
         typer.echo(path)
@@ -143,23 +141,19 @@ def export(
 @command(humaneval, "import")
 def import_(
     folder: StudyArgument,
-    files: Annotated[
-        list[Path],
-        typer.Argument(help="Files of answers that exported pages saved."),
-    ],
-    skip_bad: SkipBadOption = False,
+    files: Annotated[list[Path], Argument(help="Files of answers that exported pages saved.")],
+    skip_bad: Annotated[bool, Option("--skip-bad", help="Count and skip invalid answers.")] = False,
 ) -> None:
     """Import answers from exported pages; importing a file twice changes nothing."""
     from hiersum.data.records import BadRecords
-    from hiersum.humaneval.answers import open_study
-    from hiersum.humaneval.exchange import import_answers
+    from hiersum.humaneval.answers import import_answers, open_study
 
     study, _, store = open_study(folder)
     for path in files:
         bad = BadRecords(skip=skip_bad)
-        outcome = import_answers(study, store, path, bad)
-        known = f", known before: {outcome.num_known}" if outcome.num_known else ""
-        typer.echo(f"{path}: tasks answered: {outcome.num_saved}{known}")
+        num_saved, num_known = import_answers(study, store, path, bad)
+        known = f", known before: {num_known}" if num_known else ""
+        typer.echo(f"{path}: tasks answered: {num_saved}{known}")
         for message in bad.messages:
             note(f"skipped: {message}")
         if bad.count > len(bad.messages):
@@ -170,10 +164,10 @@ def import_(
 def score(
     folder: StudyArgument,
     accept_proposals: Annotated[
-        bool, typer.Option("--accept-proposals", help="Count marks that no person has confirmed.")
+        bool, Option("--accept-proposals", help="Count marks that no person has confirmed.")
     ] = False,
     max_failed_checks: Annotated[
-        int | None, typer.Option(min=0, help="Leave out judges who failed more checks than this.")
+        int | None, Option(min=0, help="Leave out judges who failed more checks than this.")
     ] = None,
     as_json: JsonOption = False,
     as_markdown: MarkdownOption = False,
@@ -188,11 +182,7 @@ def score(
 
     study, _, store = open_study(folder)
     report = score_study(
-        study,
-        store,
-        config,
-        accept_proposals=accept_proposals,
-        max_failed_checks=max_failed_checks,
+        study, store, config, accept_proposals=accept_proposals, max_failed_checks=max_failed_checks
     )
     if as_json:
         typer.echo(json.dumps(report.to_record(), ensure_ascii=False))
@@ -201,17 +191,6 @@ def score(
     typer.echo("\n\n".join(tables))
     for message in report.notes:
         note(message)
-
-
-def _print_links(links: Links, address: str, *, marking: bool, as_json: bool) -> None:
-    found = {judge: f"{address}/judge/{token}" for judge, token in links.judges.items()}
-    if marking:
-        found["marking"] = f"{address}/mark/{links.marker}"
-    if as_json:
-        typer.echo(json.dumps(found))
-        return
-    for name, link in found.items():
-        typer.echo(f"{name}  {link}")
 
 
 def _systems(given: list[str]) -> dict[str, Path]:

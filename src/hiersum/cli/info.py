@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument
 
 from hiersum import __version__
 from hiersum.bundled import FOLDER
@@ -31,7 +31,7 @@ _PACKAGES = ("torch", "sentencepiece", "safetensors", "numpy", "scipy", "pyarrow
 def info(
     path: Annotated[
         Path | None,
-        typer.Argument(
+        Argument(
             metavar="CORPUS",
             callback=check_exists,
             help="Describe this corpus instead of the installation.",
@@ -100,6 +100,7 @@ def _describe_installation() -> dict[str, Any]:
 
     from hiersum.pipeline import Summarizer
 
+    folder = FOLDER if (FOLDER / "config.json").is_file() else None
     devices = ["cpu"] + [f"cuda:{n}" for n in range(torch.cuda.device_count())]
     if torch.backends.mps.is_available():
         devices.append("mps")
@@ -110,8 +111,21 @@ def _describe_installation() -> dict[str, Any]:
         "devices": devices,
         "cores": os.cpu_count(),
         "systems": Summarizer().systems,
-        "models": sorted(str(path.parent) for path in FOLDER.glob("**/config.json")),
+        "bundled model": None if folder is None else _describe_model(folder),
+        "models": [] if folder is None else [str(folder)],
     }
+
+
+def _describe_model(folder: Path) -> str:
+    from hiersum.model.checkpoint import WEIGHTS, read_config
+
+    model = read_config(folder)
+    megabytes = (folder / WEIGHTS).stat().st_size / 1_000_000
+    return (
+        f"{model.architecture}: {model.layers.count('local')} local and "
+        f"{model.layers.count('global')} global encoder layers, {model.num_decoder_layers} decoder "
+        f"layers, width {model.width}, {model.vocab_size:,} pieces, {megabytes:.0f} MB"
+    )
 
 
 def _mean(values: Sequence[int]) -> float:

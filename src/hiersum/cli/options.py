@@ -1,6 +1,6 @@
 """Options, checks and output that several commands share.
 
-The callbacks check paths and names while the command line is parsed, before anything slow is imported.
+Callbacks check paths and names while the command line is parsed, before anything slow is imported.
 """
 
 from __future__ import annotations
@@ -9,14 +9,29 @@ import inspect
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
+from typer import Argument, Option
+from typer.core import TyperCommand
 
-from hiersum.bundled import chosen_model
+from hiersum.bundled import FOLDER, chosen_model
 from hiersum.data.model_folder import check_model, check_model_name, tokenizer_file
-from hiersum.errors import InputError
+from hiersum.errors import InputError, MissingDependencyError
+
+BUNDLED = "bundled"
+_VALUE_NAMES = {Path: "PATH", int: "N", float: "X", str: "TEXT"}
+
+
+def check_extra(feature: str, extra: str, *packages: str) -> None:
+    """Refuse to start work that needs packages of an extra that is not installed."""
+    try:
+        for package in packages:
+            import_module(package)
+    except ImportError as error:
+        raise MissingDependencyError(feature, extra) from error
 
 
 def check_exists(value: Any) -> Any:
@@ -40,6 +55,8 @@ def _check_kind(kind: str) -> str:
 
 
 def _check_model(model: str | None) -> str | None:
+    if model == BUNDLED and not Path(model).exists():
+        model = str(FOLDER)
     if name := model or chosen_model():
         check_model(name)
     return model
@@ -55,79 +72,64 @@ def _check_tokenizer(model: Path) -> Path:
     return model
 
 
-ConfigOption = Annotated[
-    Path | None, typer.Option("--config", help="Read settings from this TOML file.")
-]
+ConfigOption = Annotated[Path | None, Option("--config", help="Read settings from this TOML file.")]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="SECTION.KEY=VALUE", help="Change one setting; repeatable."),
+    Option("--set", metavar="SECTION.KEY=VALUE", help="Change one setting; repeatable."),
 ]
 CorpusOption = Annotated[
     str,
-    typer.Option(
-        "--corpus",
+    Option(
+        metavar="FORMAT",
         callback=_check_kind,
-        help="Format of the clusters: auto, clusters, wikilead, multi-news, wcep, folders.",
+        help="Format of the clusters: auto, clusters, wikilead, multi-news, wcep or folders.",
     ),
 ]
-SkipBadOption = Annotated[
-    bool, typer.Option("--skip-bad", help="Count and skip unusable clusters.")
-]
+SkipBadOption = Annotated[bool, Option("--skip-bad", help="Count and skip unusable clusters.")]
 EngineOption = Annotated[
-    str, typer.Option("--engine", help="Where to work: local (processes) or ray.")
+    str, Option(help="Where to work: local (processes on this machine) or ray (a cluster).")
 ]
 RayAddressOption = Annotated[
     str | None,
-    typer.Option(
-        "--ray-address",
+    Option(
+        metavar="ADDRESS",
         help="An existing Ray cluster: HOST:PORT, ray://HOST:PORT or auto.  [default: start one]",
     ),
 ]
 WorkersOption = Annotated[
-    int | None,
-    typer.Option("--workers", min=1, help="Number of processes.  [default: one per core]"),
+    int | None, Option(min=1, help="Number of processes.  [default: one per core]")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-MarkdownOption = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
+JsonOption = Annotated[bool, Option("--json", help="Print JSON.")]
+MarkdownOption = Annotated[bool, Option("--markdown", help="Print Markdown.")]
+_MODEL = "a model folder, owner/name on the Hugging Face hub, or bundled"
 ModelOption = Annotated[
     str | None,
-    typer.Option(
-        "--model",
-        callback=_check_model,
-        help="A model folder, or owner/name on the Hugging Face hub.  [default: the bundled one]",
+    Option(
+        metavar="MODEL", callback=_check_model, help=f"The model: {_MODEL}.  [default: bundled]"
     ),
 ]
 BaseModelOption = Annotated[
-    str,
-    typer.Option(
-        "--model",
-        callback=_check_model,
-        help="The model to start from: a folder, or owner/name on the Hugging Face hub.",
-    ),
+    str, Option(metavar="MODEL", callback=_check_model, help=f"The model to start from: {_MODEL}.")
 ]
 TokenizerFolderOption = Annotated[
     Path,
-    typer.Option(
+    Option(
         "--model",
         callback=_check_tokenizer,
-        help="The model folder with tokenizer.model and, optionally, a trained ranker.",
+        help="A model folder with tokenizer.model and, optionally, a trained ranker.",
     ),
 ]
 HubNameArgument = Annotated[
-    str,
-    typer.Argument(
-        callback=_check_name, help="A T5 folder, or owner/name on the Hugging Face hub."
-    ),
+    str, Argument(callback=_check_name, help="A T5 folder, or owner/name on the Hugging Face hub.")
 ]
 RunFolderOption = Annotated[
-    Path, typer.Option("--out", help="The run folder; an existing run is resumed.")
+    Path, Option("--out", help="The run folder; an existing run is resumed.")
 ]
 ClustersArgument = Annotated[
-    list[Path],
-    typer.Argument(callback=check_exists, help="Clusters: files, or folders of parts."),
+    list[Path], Argument(callback=check_exists, help="Cluster files, or folders of them.")
 ]
 TargetClustersArgument = Annotated[
-    list[Path], typer.Argument(callback=check_exists, help="Clusters with summaries.")
+    list[Path], Argument(callback=check_exists, help="Clusters with summaries.")
 ]
 
 
@@ -138,9 +140,36 @@ def command(
 
     def register(function: Callable[..., None]) -> Callable[..., None]:
         first = inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0]
-        return group.command(name, short_help=" ".join(first.split()))(function)
+        _name_values(function)
+        short_help = " ".join(first.split())
+        return group.command(name, cls=_Command, short_help=short_help)(function)
 
     return register
+
+
+def _name_values(function: Callable[..., None]) -> None:
+    """Show values in the help as PATH or N, not by their Python types."""
+    hints = function.__annotations__ = get_type_hints(function, include_extras=True)
+    for name, hint in hints.items():
+        for parameter in getattr(hint, "__metadata__", ()):
+            if parameter.metavar is not None:
+                continue
+            if isinstance(parameter, typer.models.ArgumentInfo):
+                parameter.metavar = name.upper()
+            else:
+                kind = get_args(hint)[0]
+                kinds = {kind, *get_args(kind), *(k for of in get_args(kind) for k in get_args(of))}
+                parameter.metavar = next(
+                    (_VALUE_NAMES[k] for k in _VALUE_NAMES if k in kinds), None
+                )
+
+
+class _Command(TyperCommand):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for parameter in self.params:
+            if parameter.param_type_name == "argument":
+                vars(parameter)["display_type_rich"] = lambda ctx: None  # its type, behind its name
 
 
 def note(message: str) -> None:

@@ -8,28 +8,22 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
-from hiersum.cli.options import JsonOption, SetOption, WorkersOption
+from hiersum.cli.options import JsonOption, SetOption, WorkersOption, check_extra
 from hiersum.errors import InputError
 
 
 def reproduce(
     experiment: Annotated[
-        Path,
-        typer.Argument(metavar="EXPERIMENT.toml", help="The systems, the corpus and the budget."),
+        Path, Argument(metavar="EXPERIMENT.toml", help="The systems, the corpus and the budget.")
     ],
-    out: Annotated[
-        Path, typer.Option("--out", help="The folder for all results; an existing one is resumed.")
-    ],
+    out: Annotated[Path, Option(help="The folder for all results; an existing one is resumed.")],
     plan: Annotated[
-        bool, typer.Option("--plan", help="Only list the stages, their state and the time left.")
+        bool, Option(help="Only list the stages, their state and the time left.")
     ] = False,
-    report: Annotated[
-        bool, typer.Option("--report", help="Only write the report of the finished stages.")
-    ] = False,
-    redo: Annotated[
-        bool, typer.Option("--redo", help="Redo stages whose settings have changed.")
-    ] = False,
+    report: Annotated[bool, Option(help="Only write the report of the finished stages.")] = False,
+    redo: Annotated[bool, Option(help="Redo stages whose settings have changed.")] = False,
     workers: WorkersOption = None,
     as_json: JsonOption = False,
     settings: SetOption = None,
@@ -44,6 +38,8 @@ def reproduce(
     from hiersum.reproduction.experiment import load_experiment
 
     load_experiment(experiment, overrides)  # fails before torch is imported
+    if not plan:
+        check_extra("reproducing the paper", "train", "accelerate", "matplotlib")
     from hiersum.reproduction.paper_tables import to_text
     from hiersum.reproduction.run import list_stages, reproduce
 

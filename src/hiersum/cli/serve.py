@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Option
 
 from hiersum.bundled import recommended_settings
-from hiersum.cli.options import ConfigOption, ModelOption, RayAddressOption, SetOption, note
+from hiersum.cli.options import (
+    ConfigOption,
+    ModelOption,
+    RayAddressOption,
+    SetOption,
+    check_extra,
+    note,
+)
 from hiersum.config import load_config
 from hiersum.distributed import check_engine
 from hiersum.errors import ConfigError, InputError
@@ -16,25 +23,25 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 def serve(
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 picks a free one.")] = 8000,
+    host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, Option(help="The port; 0 picks a free one.")] = 8000,
     model: ModelOption = None,
     api_key: Annotated[
         str | None,
-        typer.Option(
+        Option(
             envvar="HIERSUM_API_KEY",
             show_envvar=True,
             help="API key. Prefer the variable: other users can see command lines.",
         ),
     ] = None,
     max_queue: Annotated[
-        int | None, typer.Option(help="Most requests that may wait (serving.max_queue).")
+        int | None, Option(help="Most requests that may wait.  [default: 64]")
     ] = None,
     engine: Annotated[
-        str, typer.Option("--engine", help="local (this process) or ray (replicas on a cluster).")
+        str, Option(help="Where to serve: local (this process) or ray (replicas on a cluster).")
     ] = "local",
     replicas: Annotated[
-        int | None, typer.Option(min=1, help="Number of replicas, with --engine ray.  [default: 2]")
+        int | None, Option(min=1, help="Number of replicas, with --engine ray.  [default: 2]")
     ] = None,
     ray_address: RayAddressOption = None,
     config_path: ConfigOption = None,
@@ -43,6 +50,8 @@ def serve(
     """Serve summaries over HTTP until Ctrl-C."""
     overrides = list(settings or ())
     if max_queue is not None:
+        if max_queue < 1:
+            raise InputError(f"--max-queue must be at least 1, got {max_queue}")
         overrides.append(f"serving.max_queue={max_queue}")
     config = load_config(config_path, overrides, recommended=recommended_settings(model))
     if api_key is not None and not api_key.strip():
@@ -52,6 +61,7 @@ def serve(
         raise InputError("--replicas goes with --engine ray")
     if host not in _LOCAL and api_key is None:
         note(f"whoever can reach {host} can use this server; --api-key keeps others out")
+    check_extra("hiersum serve", "serve", "fastapi", "uvicorn", "prometheus_client")
     if engine == "ray":
         from hiersum.serving.replicas import serve_replicas
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from hiersum.bundled import recommended_settings
 from hiersum.cli.options import (
@@ -38,50 +39,47 @@ _MAX_REPORTED = 50  # summaries in one report
 def summarize(
     files: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="FILES",
+        Argument(
             help="Documents (.txt .md .html .pdf .docx, plain or gzipped, - for stdin), folders of "
-            "documents, or cluster files (.json .jsonl .parquet).",
+            "documents, or cluster files (.json .jsonl .parquet)."
         ),
     ] = None,
-    title: Annotated[str, typer.Option(help="The topic of the documents.")] = "",
-    focus: Annotated[str, typer.Option(help="A question or aspect to concentrate on.")] = "",
+    title: Annotated[str, Option(help="The topic of the documents.")] = "",
+    focus: Annotated[str, Option(help="A question or aspect to concentrate on.")] = "",
     system: Annotated[
         str | None,
-        typer.Option(
-            help="lexrank, lead, or the model's kind (ht, ft, tdmca).  [default: the model]"
+        Option(
+            metavar="NAME",
+            help="Who writes: lexrank, lead, or the model's kind (ht, ft or tdmca).  "
+            "[default: the model]",
         ),
     ] = None,
     model: ModelOption = None,
     max_words: Annotated[
-        int | None,
-        typer.Option(help="Longest summary in words.  [default: 90; 120 without a model]"),
+        int | None, Option(help="Longest summary in words.  [default: 90; 120 without a model]")
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Show only sentences that are surely supported.")
+        bool, Option("--strict", help="Show only sentences with strong support in the sources.")
     ] = False,
     draft: Annotated[
-        bool, typer.Option("--draft", help="Show sentences that fail the check, too.")
+        bool, Option("--draft", help="Also show sentences that fail the check against the sources.")
     ] = False,
     as_json: JsonOption = False,
     report_path: Annotated[
         Path | None,
-        typer.Option("--report", help="Also write an HTML page with the summary and its sources."),
+        Option("--report", help="Also write an HTML page with the summary and its sources."),
     ] = None,
     input_path: Annotated[
-        Path | None, typer.Option("--input", help="Summarise every cluster of this corpus.")
+        Path | None, Option("--input", help="Summarise every cluster of this corpus.")
     ] = None,
     output_path: Annotated[
         Path | None,
-        typer.Option(
-            "--output", help="With --input: write the results to this .jsonl or .parquet."
-        ),
+        Option("--output", help="With --input: write the results to this .jsonl or .parquet file."),
     ] = None,
     corpus: CorpusOption = "auto",
     skip_bad: SkipBadOption = False,
     workers: Annotated[
-        int | None,
-        typer.Option(min=1, help="With --output: number of processes.  [default: this one]"),
+        int | None, Option(min=1, help="With --output: number of processes.  [default: this one]")
     ] = None,
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
@@ -90,16 +88,14 @@ def summarize(
 ) -> None:
     """Summarise documents, or every cluster of a corpus."""
     config = load_config(config_path, settings or (), recommended=recommended_settings(model))
-    options: dict[str, Any] = {
-        "model": model,
-        "kind": corpus,
-        "skip_bad": skip_bad,
+    asked = {
         "focus": focus,
         "max_words": max_words,
         "system": system,
         "strict": strict,
         "draft": draft,
     }
+    options: dict[str, Any] = {"model": model, "kind": corpus, "skip_bad": skip_bad, **asked}
     is_parallel = engine != "local" or workers is not None or ray_address is not None
     if input_path is None:
         if is_parallel:
@@ -113,11 +109,13 @@ def summarize(
         if not files:
             raise InputError("nothing to summarise; give files or folders, - for stdin, or --input")
         check_exists([name for name in files if name not in ("", "-")])
-        _check_request(config, title, focus, max_words, system, strict=strict, draft=draft)
-        options["with_attention"] = report_path is not None
+        _check_request(config, title, **asked)
         if report_path is not None:
-            _check_report_place(report_path, files)
-        summaries = summarize_files(files, title, config, **options)
+            _check_target(report_path, files, "the report")
+            _check_outside(report_path, files)
+        summaries = summarize_files(
+            files, title, config, with_attention=report_path is not None, **options
+        )
         if report_path is not None:
             summaries = write_report(summaries, report_path, config)
         _print_summaries(summaries, config, as_json=as_json)
@@ -127,8 +125,9 @@ def summarize(
     if report_path is not None:
         raise InputError(f"--report goes with FILES; leave out --input, write: {input_path}")
     check_exists(input_path)
-    _check_request(config, title, focus, max_words, system, strict=strict, draft=draft)
-    _check_target(input_path, output_path)
+    _check_request(config, title, **asked)
+    if output_path is not None:
+        _check_target(output_path, [input_path], "the results")
     check_engine(engine, address=ray_address)
     from hiersum.cli.summarize_corpus import summarize_corpus
 
@@ -156,21 +155,26 @@ def summarize_files(
     from hiersum.data.corpora import CLUSTER_SUFFIXES, read_corpus
     from hiersum.data.corpus_reader import report_count
     from hiersum.data.records import BadRecords
-    from hiersum.text.documents import read_documents
     from hiersum.text.formats import kind_of
-    from hiersum.types import Cluster
+
+    def load() -> Summarizer:
+        from hiersum.pipeline import Summarizer
+
+        return Summarizer.from_pretrained(model, config=config, system=options.get("system"))
 
     cluster_files = [Path(path) for path in files if kind_of(Path(path)) in CLUSTER_SUFFIXES]
     if not cluster_files:
         if kind != "auto":
             raise InputError(f"--corpus {kind} goes with clusters, but {files[0]} is a document")
         from hiersum.presentation import GrowingSummary
+        from hiersum.text.documents import read_documents
+        from hiersum.types import Cluster
 
         with GrowingSummary() as growing:
             documents, unread = read_documents(files, config.data)
             cluster = Cluster(title, tuple(documents))
             growing.say("Loading the model")
-            summarizer = _load(model, config, options.get("system"))
+            summarizer = load()
             growing.say("Reading")
             summary = summarizer.summarize_cluster(cluster, unread, growing.tell, **options)
         yield summary
@@ -179,13 +183,12 @@ def summarize_files(
         other = next(path for path in files if Path(path) not in cluster_files)
         raise InputError(f"{cluster_files[0]} holds clusters and {other} does not; give one kind")
     corpora = []
-    for path in cluster_files:
-        check_exists(path)
+    for path in check_exists(cluster_files):
         bad = BadRecords(skip=skip_bad)
         corpora.append((path, bad, read_corpus(path, kind, bad=bad, config=config.data)))
     from hiersum.cli.summarize_corpus import summarize_clusters
 
-    summarizer = _load(model, config, options.get("system"))
+    summarizer = load()
     for path, bad, clusters in corpora:
         number = 0
         named = _retitled(clusters, title, path) if title else clusters
@@ -193,12 +196,6 @@ def summarize_files(
         for number, summary in enumerate(summaries, start=1):
             yield summary
         report_count(path, number, bad)
-
-
-def _load(model: str | None, config: Config, system: str | None) -> Summarizer:
-    from hiersum.pipeline import Summarizer
-
-    return Summarizer.from_pretrained(model, config=config, system=system)
 
 
 def write_report(summaries: Iterable[Summary], target: Path, config: Config) -> Iterator[Summary]:
@@ -214,58 +211,38 @@ def write_report(summaries: Iterable[Summary], target: Path, config: Config) -> 
     write_results(results, target, num_summaries=number)
 
 
-def _check_request(
-    config: Config,
-    title: str,
-    focus: str,
-    max_words: int | None,
-    system: str | None,
-    *,
-    strict: bool,
-    draft: bool,
-) -> None:
+def _check_request(config: Config, title: str, **asked: Any) -> None:
     """Check the options before the model is loaded; only the model knows its own kind."""
     from hiersum.plugins import plugin_names
     from hiersum.request import NEURAL_SYSTEMS, Request, check_length
 
     check_length("title", title)
-    Request.checked(
-        focus,
-        config.decoding.max_words if max_words is None else max_words,
-        system or "lexrank",
-        strict=strict,
-        draft=draft,
-        with_attention=False,
-        systems=("lexrank", "lead", *NEURAL_SYSTEMS, *plugin_names("writers")),
-    )
+    if asked["max_words"] is None:
+        asked["max_words"] = config.decoding.max_words
+    asked["system"] = asked["system"] or "lexrank"
+    systems = ("lexrank", "lead", *NEURAL_SYSTEMS, *plugin_names("writers"))
+    Request.checked(**asked, with_attention=False, systems=systems)
 
 
-def _check_report_place(target: Path, files: Sequence[Path | str]) -> None:
-    """Refuse a report that would overwrite an input, or be read as a document next time."""
+def _check_target(target: Path, sources: Sequence[Path | str], what: str) -> None:
+    """Refuse a file that would overwrite an input or cannot be written."""
     if target.is_dir():
-        raise InputError(f"{target}: is a folder; give the report a file name")
+        raise InputError(f"{target}: is a folder; give {what} a file name")
     if not target.resolve().parent.is_dir():
         raise InputError(f"{target}: cannot be written; make its folder first")
-    for source in map(Path, files):
+    for source in map(Path, sources):
         if target.exists() and source.exists() and target.samefile(source):
-            raise InputError(f"{target}: is an input too; give the report another name")
-        if source.is_dir() and target.resolve().is_relative_to(source.resolve()):
+            raise InputError(f"{target}: is an input too; give {what} another name")
+
+
+def _check_outside(report: Path, sources: Sequence[Path | str]) -> None:
+    """Refuse a report that would be read as a document next time."""
+    for source in map(Path, sources):
+        if source.is_dir() and report.resolve().is_relative_to(source.resolve()):
             raise InputError(
-                f"{target}: lies in {source}, which is summarised, so that it would be read as a "
+                f"{report}: lies in {source}, which is summarised, so that it would be read as a "
                 "document next time; write the report elsewhere"
             )
-
-
-def _check_target(source: Path, target: Path | None) -> None:
-    """Refuse results that would overwrite the input or cannot be written."""
-    if target is None:
-        return
-    if target.exists() and target.samefile(source):
-        raise InputError(f"{target}: is the input too; give the results another name")
-    if target.is_dir():
-        raise InputError(f"{target}: is a folder; give the results a file name")
-    if not target.resolve().parent.is_dir():
-        raise InputError(f"{target}: cannot be written; make its folder first")
 
 
 def _retitled(clusters: Iterable[Cluster], title: str, path: Path) -> Iterator[Cluster]:

@@ -40,73 +40,12 @@ def summarize_corpus(
     engine: Engine | None = None,
     **options: Any,
 ) -> None:
-    """Write a result for every cluster of a corpus to a file, or as lines to stdout.
-
-    Raises:
-        DataError: some clusters could not be summarised; the results of the others are written.
-    """
-    if target is not None and (target.is_file() or not target.exists()):
-        summarize_to_file(
-            source,
-            target,
-            config,
-            model=model,
-            kind=kind,
-            skip_bad=skip_bad,
-            engine=engine,
-            **options,
-        )
-        return
-    if engine is not None:
-        raise InputError("--engine and --workers go with --input and an --output that is a file")
-    bad = BadRecords(skip=skip_bad)
-    clusters = read_corpus(source, kind, bad=bad, config=config.data)
-    summarizer = Summarizer.from_pretrained(model, config=config, system=options.get("system"))
-    number = 0
-    with nullcontext() if target is None else target.open("wb") as file:  # a device or a pipe
-        summaries = summarize_clusters(
-            summarizer, counted(clusters, source, "summarising"), source, bad, **options
-        )
-        for number, summary in enumerate(summaries, start=1):
-            line = json.dumps(summary.to_record(), ensure_ascii=False) + "\n"
-            if file is None:
-                print(line, end="")  # noqa: T201  results go to stdout
-            else:
-                file.write(line.encode())
-    report_count(source, number, bad)
-
-
-def summarize_clusters(
-    summarizer: Summarizer,
-    clusters: Iterable[Cluster],
-    path: Path,
-    bad: BadRecords,
-    **options: Any,
-) -> Iterator[Summary]:
-    """Yield the summaries of clusters in order; failures go to `bad`."""
-    for outcome in in_order(summarizer.summarize_each(clusters, **options)):
-        if isinstance(outcome, Failure):
-            bad.handle(DataError(f"{path}: cluster {outcome.id}: {outcome.error}"))
-        else:
-            yield outcome
-
-
-def summarize_to_file(
-    source: Path,
-    target: Path,
-    config: Config,
-    *,
-    model: str | None = None,
-    kind: str = "auto",
-    skip_bad: bool = False,
-    engine: Engine | None = None,
-    **options: Any,
-) -> None:
-    """Write the results of a corpus, in its order, to JSON Lines or Parquet.
+    """Write a result for every cluster of a corpus, in its order.
 
     Args:
         source: the corpus.
-        target: the file; until it is complete, results are kept in `TARGET.partial`.
+        target: a JSON Lines or Parquet file, a device or pipe, or None for stdout. Until a file is
+            complete, results are kept in `TARGET.partial`, so that an interrupted run resumes.
         config: settings.
         model: a model folder or name.
         kind: the kind of the corpus.
@@ -117,16 +56,27 @@ def summarize_to_file(
     Raises:
         DataError: some clusters could not be summarised; the results of the others are written.
     """
-    bad = BadRecords(skip=True)
+    is_file = target is not None and (target.is_file() or not target.exists())
+    if engine is not None and not is_file:
+        raise InputError("--engine and --workers go with --input and an --output that is a file")
+    bad = BadRecords(skip=skip_bad or is_file)
     clusters = read_corpus(source, kind, bad=bad, config=config.data)
-    summarizer = Summarizer.from_pretrained(model, config=config, system=options.get("system"))
-    plan = _plan(source, kind, config, summarizer, options)
-    with PartialResults.open(target, plan) as results:
-        if engine is None:
-            _summarize_here(summarizer, clusters, source, results, options)
-        else:
-            spec = WorkerSpec(model=model, config=config, options=tuple(options.items()))
-            _summarize_on(engine, spec, clusters, source, results)
+    spec = WorkerSpec(model, config, tuple(options.items()))
+    summarizer = spec.load()
+    if target is None or not is_file:
+        clusters = counted(clusters, source, "summarising")
+        summaries = summarize_clusters(summarizer, clusters, source, bad, **options)
+        report_count(source, _write_lines(summaries, target), bad)
+        return
+    with PartialResults.open(target, _plan(source, kind, spec, summarizer)) as results:
+        outcomes = _outcomes(clusters, results, spec, summarizer, engine)
+        for number, record, error in tracked(
+            outcomes, "summarising", lambda: _remaining(source, results)
+        ):
+            if record is None:
+                results.add_error(number, error)
+            else:
+                results.add(number, record)
         for message in results.errors.values():
             bad.handle(DataError(f"{source}: {message}"))
         number = results.finish()
@@ -138,81 +88,79 @@ def summarize_to_file(
     report_count(source, number, bad)
 
 
-def _summarize_here(
-    summarizer: Summarizer,
-    clusters: Iterable[Cluster],
-    source: Path,
-    results: PartialResults,
-    options: dict[str, Any],
-) -> None:
-    numbers: list[int] = []
+def summarize_clusters(
+    summarizer: Summarizer, clusters: Iterable[Cluster], path: Path, bad: BadRecords, **options: Any
+) -> Iterator[Summary]:
+    """Yield the summaries of clusters in order; failures go to `bad`."""
+    for outcome in in_order(summarizer.summarize_each(clusters, **options)):
+        if isinstance(outcome, Failure):
+            bad.handle(DataError(f"{path}: cluster {outcome.id}: {outcome.error}"))
+        else:
+            yield outcome
 
-    def unfinished() -> Iterator[Cluster]:
-        for number, cluster in enumerate(clusters):
-            if number not in results:
-                numbers.append(number)
-                yield cluster
 
-    outcomes = summarizer.summarize_each(unfinished(), **options)
-    for place, outcome in tracked(outcomes, "summarising", lambda: _remaining(source, results)):
-        _keep(results, _outcome(numbers[place], outcome))
+def _write_lines(summaries: Iterable[Summary], target: Path | None) -> int:
+    """Write results as they come to a device, a pipe or stdout; return how many."""
+    number = 0
+    with nullcontext() if target is None else target.open("wb") as file:
+        for number, summary in enumerate(summaries, start=1):
+            line = json.dumps(summary.to_record(), ensure_ascii=False) + "\n"
+            if file is None:
+                print(line, end="")  # noqa: T201  results go to stdout
+            else:
+                file.write(line.encode())
+    return number
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerSpec:
-    """What a worker process needs to summarise clusters."""
+    """What a process needs to summarise clusters."""
 
     model: str | None
     config: Config
     options: tuple[tuple[str, Any], ...]
 
+    def load(self) -> Summarizer:
+        """Load the summarizer."""
+        system = dict(self.options).get("system")
+        return Summarizer.from_pretrained(self.model, config=self.config, system=system)
+
+
+def _outcomes(
+    clusters: Iterable[Cluster],
+    results: PartialResults,
+    spec: WorkerSpec,
+    summarizer: Summarizer,
+    engine: Engine | None,
+) -> Iterator[Outcome]:
+    """Summarise the clusters that have no result yet, in windows, whoever does the work."""
+    rest = ((number, cluster) for number, cluster in enumerate(clusters) if number not in results)
+    windows = iter(lambda: tuple(islice(rest, WINDOW)), ())
+    if engine is None:
+        for window in windows:
+            yield from _summarize(summarizer, window, spec)
+    else:
+        for outcomes in engine.run(partial(summarize_window, spec=spec), windows):
+            yield from outcomes
+
 
 def summarize_window(window: Window, *, spec: WorkerSpec) -> list[Outcome]:
     """Summarise some clusters in a worker; the model stays loaded for the next ones."""
-    clusters = [cluster for _, cluster in window]
-    outcomes = _summarizer(spec).summarize_each(clusters, **dict(spec.options))
-    return [_outcome(window[place][0], outcome) for place, outcome in outcomes]
+    return list(_summarize(_loaded(spec), window, spec))
 
 
 @lru_cache(maxsize=1)
-def _summarizer(spec: WorkerSpec) -> Summarizer:
-    system = dict(spec.options).get("system")
-    return Summarizer.from_pretrained(spec.model, config=spec.config, system=system)
+def _loaded(spec: WorkerSpec) -> Summarizer:
+    return spec.load()
 
 
-def _summarize_on(
-    engine: Engine,
-    spec: WorkerSpec,
-    clusters: Iterable[Cluster],
-    source: Path,
-    results: PartialResults,
-) -> None:
-    """Hand out clusters in the windows that a single process would use, so that results agree."""
-    rest = ((number, cluster) for number, cluster in enumerate(clusters) if number not in results)
-    windows = iter(lambda: tuple(islice(rest, WINDOW)), ())
-
-    def remaining() -> int | None:
-        left = _remaining(source, results)
-        return None if left is None else -(-left // WINDOW)
-
-    done = engine.run(partial(summarize_window, spec=spec), windows)
-    for outcomes in tracked(done, "summarising", remaining):
-        for outcome in outcomes:
-            _keep(results, outcome)
-
-
-def _outcome(number: int, outcome: Summary | Failure) -> Outcome:
-    if isinstance(outcome, Failure):
-        return number, None, f"cluster {outcome.id}: {outcome.error}"
-    return number, outcome.to_record(), ""
-
-
-def _keep(results: PartialResults, outcome: Outcome) -> None:
-    number, record, error = outcome
-    if record is None:
-        results.add_error(number, error)
-    else:
-        results.add(number, record)
+def _summarize(summarizer: Summarizer, window: Window, spec: WorkerSpec) -> Iterator[Outcome]:
+    clusters = [cluster for _, cluster in window]
+    for place, outcome in summarizer.summarize_each(clusters, **dict(spec.options)):
+        if isinstance(outcome, Failure):
+            yield window[place][0], None, f"cluster {outcome.id}: {outcome.error}"
+        else:
+            yield window[place][0], outcome.to_record(), ""
 
 
 def _remaining(source: Path, results: PartialResults) -> int | None:
@@ -220,15 +168,13 @@ def _remaining(source: Path, results: PartialResults) -> int | None:
     return None if total is None else total - len(results)
 
 
-def _plan(
-    source: Path, kind: str, config: Config, summarizer: Summarizer, options: dict[str, Any]
-) -> dict[str, Any]:
+def _plan(source: Path, kind: str, spec: WorkerSpec, summarizer: Summarizer) -> dict[str, Any]:
     """Return everything that the results depend on."""
     folder = summarizer.model.folder if summarizer.model else None
     return {
         "version": __version__,
         "input": {**identify_corpus(source), "kind": kind},
         "model": identify_model(folder) if folder else None,
-        "settings": json.loads(json.dumps(config_to_dict(config))),  # tuples become lists
-        "options": options,
+        "settings": json.loads(json.dumps(config_to_dict(spec.config))),  # tuples become lists
+        "options": dict(spec.options),
     }

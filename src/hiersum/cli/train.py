@@ -1,20 +1,93 @@
-"""`hiersum train` and `hiersum plot`: train a network, and draw its curves."""
+"""The commands around training: `tokenizer train`, `prepare`, `train`, `plot` and `finetune`."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Argument, Option
 
-from hiersum.cli.options import RunFolderOption, SetOption, check_exists
+from hiersum.bundled import recommended_settings
+from hiersum.cli.options import (
+    BaseModelOption,
+    ClustersArgument,
+    ConfigOption,
+    CorpusOption,
+    EngineOption,
+    JsonOption,
+    RayAddressOption,
+    RunFolderOption,
+    SetOption,
+    SkipBadOption,
+    TokenizerFolderOption,
+    WorkersOption,
+    check_exists,
+    check_extra,
+    command,
+    print_facts,
+)
 from hiersum.config import load_config
 from hiersum.data.model_folder import check_model
+from hiersum.distributed import open_engine
+from hiersum.errors import InputError
+
+tokenizer = typer.Typer(rich_markup_mode=None)
+
+
+@tokenizer.callback()
+def _tokenizer() -> None:
+    """Train a vocabulary."""
+
+
+@command(tokenizer, "train")
+def train_tokenizer(
+    clusters: ClustersArgument,
+    out: Annotated[Path, Option(help="The model folder for tokenizer.model.")],
+    size: Annotated[int, Option(help="Number of pieces.")] = 32_000,
+    seed: Annotated[int, Option(help="Seed of the sample of texts.")] = 1,
+    corpus: CorpusOption = "auto",
+    skip_bad: SkipBadOption = False,
+) -> None:
+    """Train a SentencePiece model on the documents and summaries of clusters."""
+    from hiersum.training.vocabulary import train_vocabulary
+
+    typer.echo(
+        train_vocabulary(clusters, out, size=size, seed=seed, kind=corpus, skip_bad=skip_bad)
+    )
+
+
+def prepare(
+    clusters: ClustersArgument,
+    model: TokenizerFolderOption,
+    out: Annotated[Path, Option(help="The folder for the prepared set.")],
+    workers: WorkersOption = None,
+    engine: EngineOption = "local",
+    ray_address: RayAddressOption = None,
+    corpus: CorpusOption = "auto",
+    skip_bad: SkipBadOption = False,
+    as_json: JsonOption = False,
+    config_path: ConfigOption = None,
+    settings: SetOption = None,
+) -> None:
+    """Rank and tokenize the paragraphs of clusters, and write shards to train on.
+
+    Run the same command again to resume.
+    """
+    config = load_config(config_path, settings or ())
+    with open_engine(engine, workers=workers, address=ray_address) as opened:
+        from hiersum.data.prepare_set import describe, prepare_clusters
+
+        prepared = prepare_clusters(
+            clusters, out, config, model=model, kind=corpus, skip_bad=skip_bad, engine=opened
+        )
+    print_facts(describe(prepared), as_json=as_json)
 
 
 def train(
     config_path: Annotated[
-        Path, typer.Argument(metavar="CONFIG.toml", help="The settings of the training.")
+        Path, Argument(metavar="CONFIG.toml", help="The settings of the training.")
     ],
     out: RunFolderOption,
     settings: SetOption = None,
@@ -27,6 +100,7 @@ def train(
 
     for folder in filter(None, (config.training.data, config.training.valid_data)):
         PreparedSet.open(folder)  # fails before torch is imported
+    check_extra("training", "train", "accelerate")
     from hiersum.training.trainer import train as train_network
 
     typer.echo(train_network(config, out))
@@ -34,14 +108,44 @@ def train(
 
 def plot(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", callback=check_exists, help="Run folders.")
+        list[Path], Argument(metavar="RUN", callback=check_exists, help="Run folders.")
     ],
     out: Annotated[
-        Path | None,
-        typer.Option("--out", help="The picture (.svg .png .pdf).  [default: RUN/curves.svg]"),
+        Path | None, Option(help="The picture (.svg .png .pdf).  [default: RUN/curves.svg]")
     ] = None,
 ) -> None:
-    """Draw the curves of runs: loss, validation, learning rate."""
+    """Draw the curves of runs: loss, validation and learning rate."""
+    check_extra("drawing curves", "train", "matplotlib")
     from hiersum.training.curves import plot_runs
 
     typer.echo(plot_runs(runs, out or runs[0] / "curves.svg"))
+
+
+def finetune(
+    clusters: Annotated[Path, Argument(callback=check_exists, help="Clusters with summaries.")],
+    model: BaseModelOption,
+    out: RunFolderOption,
+    epochs: Annotated[float, Option(help="Passes over the clusters.")] = 3.0,
+    workers: WorkersOption = None,
+    corpus: CorpusOption = "auto",
+    skip_bad: SkipBadOption = False,
+    settings: SetOption = None,
+) -> None:
+    """Train a model further on your own clusters, and write a new model folder."""
+    if not epochs > 0:
+        raise InputError(f"--epochs must be more than 0, got {epochs}")
+    load_config(None, settings or (), recommended=recommended_settings(model))
+    check_extra("training", "train", "accelerate")
+    from hiersum.training.finetune import finetune as finetune_model
+
+    folder = finetune_model(
+        clusters,
+        out,
+        model=model,
+        epochs=epochs,
+        overrides=settings or (),
+        kind=corpus,
+        skip_bad=skip_bad,
+        workers=workers or os.cpu_count() or 1,
+    )
+    typer.echo(folder)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Option
 
 from hiersum.cli.options import (
     ConfigOption,
@@ -28,13 +29,10 @@ def train_ranker(
     model: TokenizerFolderOption,
     valid: Annotated[
         list[Path] | None,
-        typer.Option(
-            callback=check_exists, help="Clusters that choose the best weights; repeatable."
-        ),
+        Option(callback=check_exists, help="Clusters that choose the best weights; repeatable."),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", help="The run folder.  [default: ranker-run in the model folder]"),
+        Path | None, Option(help="The run folder.  [default: ranker-run in the model folder]")
     ] = None,
     workers: WorkersOption = None,
     corpus: CorpusOption = "auto",

@@ -1,4 +1,4 @@
-"""Judges' answers: kept in SQLite, and marked.
+"""Judges' answers: kept in SQLite, imported from exported pages, and marked.
 
 Nothing is overwritten: the page saves after every choice, even partial answers. It numbers its
 submissions within its session; repeated and overtaken ones are dropped, and the last one for a task
@@ -12,6 +12,7 @@ correct one, or is part of it, as half correct.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import sqlite3
@@ -22,16 +23,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
+from hiersum.data.files import read_whole
+from hiersum.data.records import BadRecords, parse_json
 from hiersum.errors import DataError, InputError
 from hiersum.humaneval.study import (
     ANSWERS_FILE,
     CHECK_QUESTION,
+    MAX_SECONDS,
     Item,
     Links,
     Question,
     Study,
+    checked_answers,
     read_links,
     read_study,
 )
@@ -113,29 +118,24 @@ class AnswerStore:
                     f"{self.path}: holds the answers of another study; was study.json changed?"
                 )
 
-    def save(self, submission: Submission) -> Outcome:
-        """Save a submission; it is on the disk when this returns.
+    def save(self, *submissions: Submission) -> list[Outcome]:
+        """Save all submissions, or none if one fails; they are on the disk when this returns.
 
         Raises:
             ConflictError: the same number was used for other answers.
         """
-        return self.save_all([submission])[0]
-
-    def save_all(self, submissions: Sequence[Submission]) -> list[Outcome]:
-        """Save all submissions, or none if one of them fails; see `save`."""
         with self._connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
             return [_save(connection, submission) for submission in submissions]
 
     def current(self, judge: str | None = None) -> list[Submission]:
         """Return the last submission for each task, of one judge or of all."""
-        where = "" if judge is None else "WHERE judge = ?"
         with self._connection() as connection:
             rows = connection.execute(
                 "SELECT judge, task, session, sequence, answers, seconds FROM submissions WHERE number "
-                f"IN (SELECT max(number) FROM submissions {where} GROUP BY judge, task) "
-                "ORDER BY number",
-                () if judge is None else (judge,),
+                "IN (SELECT max(number) FROM submissions WHERE judge = ifnull(?, judge) "
+                "GROUP BY judge, task) ORDER BY number",
+                (judge,),
             ).fetchall()
         return [
             Submission(judge, task, session, sequence, json.loads(answers), seconds)
@@ -150,8 +150,8 @@ class AnswerStore:
     def has_begun_ratings(self, judge: str) -> bool:
         """Has this judge seen gold summaries?"""
         with self._connection() as connection:
-            query = "SELECT 1 FROM begun WHERE judge = ?"
-            return connection.execute(query, (judge,)).fetchone() is not None
+            rows = connection.execute("SELECT 1 FROM begun WHERE judge = ?", (judge,))
+            return rows.fetchone() is not None
 
     def mark(self, marks: Iterable[Mark]) -> None:
         """Save a person's marks; they are on the disk when this returns."""
@@ -226,6 +226,55 @@ def open_study(folder: Path) -> tuple[Study, Links, AnswerStore]:
     """Open a study folder."""
     study = read_study(folder)
     return study, read_links(folder), AnswerStore(folder, study)
+
+
+def import_answers(
+    study: Study, store: AnswerStore, path: Path, bad: BadRecords
+) -> tuple[int, int]:
+    """Check and save the answers that an exported page saved; importing twice changes nothing.
+
+    The file is {"format": 1, "study": ..., "judge": ..., "answers": {task: {"answers": {...},
+    "seconds": 12.3}}}.
+
+    Returns:
+        How many answers were saved, and how many were known before.
+
+    Raises:
+        DataError: an answer is invalid and bad ones are not skipped; then nothing is saved.
+    """
+    data = read_whole(path)
+    record: Any = parse_json(data, str(path))
+    try:
+        study_id, judge, answers = record["study"], record["judge"], record["answers"]
+        found = [(str(task), of["answers"], float(of["seconds"])) for task, of in answers.items()]
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise DataError(f"{path}: not a file of answers that a judge's page saved") from error
+    if study_id != study.id:
+        raise DataError(
+            f"{path}: belongs to another study ({str(study_id)[:40]!r}, not {study.id!r})"
+        )
+    if judge not in study.judges:
+        raise DataError(f"{path}: {str(judge)[:40]!r} is not a judge of this study")
+    if not found:
+        raise DataError(f"{path}: there are no answers in it")
+    session = f"import{hashlib.sha256(data).hexdigest()[:24]}"
+    submissions = []
+    for number, (task_id, given, seconds) in enumerate(found, start=1):
+        try:
+            task = study.task.get(task_id)
+            if task is None:
+                raise InputError(f"{task_id[:40]!r} is not a task of this study")
+            if task.judge != judge:
+                raise InputError(f"task {task_id}: is not a task of {judge}")
+            checked = checked_answers(study, task, given)
+        except InputError as error:
+            bad.handle(DataError(f"{path}: {error}"))
+            continue
+        seconds = round(min(max(seconds, 0.0), MAX_SECONDS), 1)
+        submissions.append(Submission(judge, task_id, session, number, checked, seconds))
+    outcomes = store.save(*submissions)
+    num_saved = outcomes.count("saved")
+    return num_saved, len(outcomes) - num_saved
 
 
 @dataclass(frozen=True, slots=True)

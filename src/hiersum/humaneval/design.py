@@ -50,17 +50,11 @@ def rating_design(
     """
     _check(systems, shown, responses, judges)
     generator = np.random.default_rng(seed)
-    slots = _slots(items, responses, judges, generator)
-    choices = list(combinations(range(systems), shown))
-    counts = _set_counts(choices, slots, systems, items)
-    sets = _balanced(counts, len(slots), generator)
-    orders = list(permutations(range(shown)))
-    chosen = _even_for_judges([choices[number] for number in sets], slots, systems, judges)
-    places = _balanced(_order_counts(chosen, orders, systems), len(slots), generator)
-    return [
-        Showing(item, judge, tuple(systems_[place] for place in orders[order]))
-        for (item, judge), systems_, order in zip(slots, chosen, places)
-    ]
+    groups = _judges_of_items(items, responses, judges, generator)
+    slots = [(item, int(judge)) for item, group in enumerate(groups) for judge in group]
+    sets = _balanced_sets(list(combinations(range(systems), shown)), slots, systems, generator)
+    ordered = _balanced_orders(_even_for_judges(sets, slots, systems, judges), systems, generator)
+    return [Showing(item, judge, shown_) for (item, judge), shown_ in zip(slots, ordered)]
 
 
 def qa_design(*, items: int, systems: int, responses: int, judges: int, seed: int) -> list[Showing]:
@@ -148,13 +142,6 @@ def _even_for_judges(
     return chosen
 
 
-def _slots(
-    items: int, responses: int, judges: int, generator: np.random.Generator
-) -> list[tuple[int, int]]:
-    chosen = _judges_of_items(items, responses, judges, generator)
-    return [(item, int(judge)) for item, group in enumerate(chosen) for judge in group]
-
-
 def _judges_of_items(
     items: int, number: int, judges: int, generator: np.random.Generator
 ) -> list[Ints]:
@@ -168,86 +155,75 @@ def _judges_of_items(
     return chosen
 
 
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """A kind of count to keep even, and what each choice for each response adds to it."""
-
-    weight: int
-    size: int
-    adds: Sequence[Ints]
-    """For each response: choices x counters, 0 or 1."""
-    starts: Sequence[int]
-    """For each response: the first of its counters."""
-
-
-def _set_counts(
+def _balanced_sets(
     choices: Sequence[tuple[int, ...]],
     slots: Sequence[tuple[int, int]],
     systems: int,
-    items: int,
-) -> list[_Counted]:
+    generator: np.random.Generator,
+) -> list[tuple[int, ...]]:
+    """Choose the systems of each response."""
     pair_ids = {pair: number for number, pair in enumerate(combinations(range(systems), 2))}
     alone = np.zeros((len(choices), systems), np.int64)
     pairs = np.zeros((len(choices), len(pair_ids)), np.int64)
     for row, choice in enumerate(choices):
         alone[row, list(choice)] = 1
         pairs[row, [pair_ids[pair] for pair in combinations(choice, 2)]] = 1
-    everywhere, number = [0] * len(slots), len(slots)
-    by_item = [item * systems for item, _ in slots]
-    return [
-        _Counted(_WEIGHTS[0], len(pair_ids), [pairs] * number, everywhere),
-        _Counted(_WEIGHTS[1], systems, [alone] * number, everywhere),
-        _Counted(_WEIGHTS[2], items * systems, [alone] * number, by_item),
+    adds = np.hstack([pairs, alone, alone])  # the last ones count within an item
+    weights = np.repeat(_WEIGHTS, (len(pair_ids), systems, systems))
+    shared = np.arange(len(pair_ids) + systems)
+    columns = [
+        np.append(shared, np.arange(systems) + len(shared) + item * systems) for item, _ in slots
     ]
+    chosen = _balanced([adds] * len(slots), columns, weights, generator)
+    return [choices[number] for number in chosen]
 
 
-def _order_counts(
-    chosen: Sequence[tuple[int, ...]], orders: Sequence[tuple[int, ...]], systems: int
-) -> list[_Counted]:
-    at_place: dict[tuple[int, ...], Ints] = {}
-    before: dict[tuple[int, ...], Ints] = {}
-    shown = len(orders[0])
+def _balanced_orders(
+    chosen: Sequence[tuple[int, ...]], systems: int, generator: np.random.Generator
+) -> list[tuple[int, ...]]:
+    """Choose the order of the systems of each response."""
+    shown = len(chosen[0])
+    orders = list(permutations(range(shown)))
+    adds = {}
     for group in set(chosen):
-        at_place[group] = np.zeros((len(orders), systems * shown), np.int64)
-        before[group] = np.zeros((len(orders), systems * systems), np.int64)
+        at_place = np.zeros((len(orders), systems * shown), np.int64)
+        before = np.zeros((len(orders), systems * systems), np.int64)
         for row, order in enumerate(orders):
             ordered = [group[place] for place in order]
-            at_place[group][row, [s * shown + place for place, s in enumerate(ordered)]] = 1
-            before[group][row, [a * systems + b for a, b in combinations(ordered, 2)]] = 1
-    starts = [0] * len(chosen)
-    return [
-        _Counted(_WEIGHTS[1], systems * shown, [at_place[group] for group in chosen], starts),
-        _Counted(_WEIGHTS[2], systems * systems, [before[group] for group in chosen], starts),
-    ]
+            at_place[row, [s * shown + place for place, s in enumerate(ordered)]] = 1
+            before[row, [a * systems + b for a, b in combinations(ordered, 2)]] = 1
+        adds[group] = np.hstack([at_place, before])
+    weights = np.repeat(_WEIGHTS[1:], (systems * shown, systems * systems))
+    columns = [np.arange(len(weights))] * len(chosen)
+    places = _balanced([adds[group] for group in chosen], columns, weights, generator)
+    return [tuple(group[p] for p in orders[place]) for group, place in zip(chosen, places)]
 
 
 def _balanced(
-    counted: Sequence[_Counted], number: int, generator: np.random.Generator
+    adds: Sequence[Ints], columns: Sequence[Ints], weights: Ints, generator: np.random.Generator
 ) -> list[int]:
     """Choose for each response so that the weighted sum of squared counts is small.
 
     Choices are made one by one, then improved one by one until none gets better.
+
+    Args:
+        adds: for each response, what each choice adds to its counters: choices x counters, 0 or 1.
+        columns: for each response, which counters these are.
+        weights: of the counters of a response.
+        generator: breaks ties.
     """
-    chosen = [-1] * number
-    counts = [np.zeros(kind.size, np.int64) for kind in counted]
+    chosen = [-1] * len(adds)
+    counts = np.zeros(1 + max(int(own.max()) for own in columns), np.int64)
     for _ in range(_MAX_ROUNDS):
         has_changed = False
         for slot, old in enumerate(chosen):  # item by item, so that each sees all systems
-            windows = [
-                count[kind.starts[slot] :][: kind.adds[slot].shape[1]]
-                for kind, count in zip(counted, counts)
-            ]
-            for kind, window in zip(counted, windows):
-                window -= kind.adds[slot][old] if old >= 0 else 0
+            if old >= 0:
+                counts[columns[slot]] -= adds[slot][old]
             # Adding 1 to a count n adds 2 n + 1 to its square.
-            cost = sum(
-                kind.weight * (kind.adds[slot] @ (2 * window + 1))
-                for kind, window in zip(counted, windows)
-            )
-            best = np.flatnonzero(cost == np.min(cost))
+            cost = adds[slot] @ (weights * (2 * counts[columns[slot]] + 1))
+            best = np.flatnonzero(cost == cost.min())
             new = old if old in best else int(generator.choice(best))
-            for kind, window in zip(counted, windows):
-                window += kind.adds[slot][new]
+            counts[columns[slot]] += adds[slot][new]
             has_changed |= new != old
             chosen[slot] = new
         if not has_changed:

@@ -1,4 +1,4 @@
-"""From answers to results: which value each judge gave to which system, and what follows.
+"""The results of a study: the paper's Table 4 for your systems, with tests and agreement.
 
 A rating gives each system it shows 1 (best), -1 (worst) or 0; an answer to a question gives its mark to
 the system whose summary was read. Incomplete tasks, and judges who are left out, give no values; the
@@ -9,15 +9,20 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from hiersum.config import EvaluationConfig
 from hiersum.errors import InputError
+from hiersum.evaluation.comparison import Table, p_value
+from hiersum.evaluation.significance import CONFIDENCE, Interval
 from hiersum.humaneval.answers import AnswerStore, Submission, answer_key, propose
-from hiersum.humaneval.score_report import Finding, JudgeRecord, ScoreReport
 from hiersum.humaneval.statistics import (
+    Anova,
+    PairTest,
     Responses,
     Scale,
     anova,
@@ -37,16 +42,173 @@ from hiersum.humaneval.study import (
     is_complete,
 )
 
+PAPER = {
+    "Lead": (31.59, -0.383),
+    "FT": (35.69, 0.000),
+    "T-DMCA": (43.14, 0.147),
+    "HT": (54.11, 0.237),
+}
+"""QA and rating in Table 4 of Liu & Lapata (2019)."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRecord:
+    """What one judge did."""
+
+    judge: str
+    num_done: int
+    median_seconds: float
+    checks_passed: int
+    checks_failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one of the two evaluations."""
+
+    name: str
+    scale: int
+    """Shown values are this many times as large: QA from 0 to 100, ratings from -1 to 1."""
+    digits: int
+    means: tuple[Interval, ...]
+    """One per system: from 0 to 1 for QA, from -1 to 1 for ratings."""
+    num_values: tuple[int, ...]
+    variance: Anova | None
+    pairs: tuple[PairTest, ...]
+    alpha: float | None
+
+    def cell(self, value: float, *, sign: str = "") -> str:
+        """Format a value."""
+        return f"{value * self.scale:{sign}.{self.digits}f}"
+
+    def to_record(self, systems: Sequence[str]) -> dict[str, Any]:
+        """Return everything as JSON."""
+        return {
+            "systems": {
+                name: {key: round(value * self.scale, 6) for key, value in asdict(interval).items()}
+                | {"values": number}
+                for name, interval, number in zip(systems, self.means, self.num_values)
+            },
+            "anova": None if self.variance is None else asdict(self.variance),
+            "pairs": [
+                {
+                    **asdict(pair),
+                    "first": systems[pair.first],
+                    "second": systems[pair.second],
+                    "difference": round(pair.difference * self.scale, 6),
+                }
+                for pair in self.pairs
+            ],
+            "alpha": self.alpha,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreReport:
+    """The results of a study so far."""
+
+    study: Study
+    qa: Finding | None
+    rating: Finding | None
+    chosen: dict[str, dict[str, int]]
+    """How often each system was shown in a comparison, was best and was worst."""
+    judges: tuple[JudgeRecord, ...]
+    left_out: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    def tables(self) -> list[Table]:
+        """Return Table 4, the pairs, the choices behind the rating, the tests and the judges."""
+        tables = [self.main_table(), self.pair_table()]
+        if self.rating is not None:
+            rows = [(name, *map(str, of.values())) for name, of in self.chosen.items()]
+            tables.append(Table(("comparisons", "shown", "best", "worst"), tuple(rows)))
+        return [*tables, self.test_table(), self.judge_table()]
+
+    def main_table(self) -> Table:
+        """Return Table 4 with the paper's numbers."""
+        paper = {plain_name(name): values for name, values in PAPER.items()}
+        rows = []
+        for place, system in enumerate(self.study.systems):
+            theirs = paper.pop(plain_name(system), None)
+            cells = [system]
+            for number, finding in enumerate((self.qa, self.rating)):
+                if finding is None:
+                    cells += ["-", "-"]
+                else:
+                    mean = finding.means[place]
+                    bounds = f"{finding.cell(mean.low)} to {finding.cell(mean.high)}"
+                    cells += [finding.cell(mean.mean), bounds]
+                cells.append("-" if theirs is None else _paper_cell(theirs, number))
+            rows.append(tuple(cells))
+        for name, theirs in PAPER.items():
+            if plain_name(name) in paper:
+                qa, rating = _paper_cell(theirs, 0), _paper_cell(theirs, 1)
+                rows.append((f"{name} (paper only)", "-", "-", qa, "-", "-", rating))
+        header = ("system", "QA", "interval", "paper", "rating", "interval", "paper")
+        return Table(header, tuple(rows))
+
+    def pair_table(self) -> Table:
+        """Return the differences and p-values of all pairs of systems."""
+        header = ["pair"]
+        columns: list[list[str]] = []
+        for finding in filter(None, (self.qa, self.rating)):
+            header += [f"{finding.name} difference", "p (Tukey)", "p (by items)"]
+            columns += [
+                [finding.cell(pair.difference, sign="+") for pair in finding.pairs],
+                ["-" if pair.p_tukey is None else p_value(pair.p_tukey) for pair in finding.pairs],
+                [p_value(pair.p_items) for pair in finding.pairs],
+            ]
+        names = [f"{first} - {second}" for first, second in combinations(self.study.systems, 2)]
+        return Table(tuple(header), tuple(zip(names, *columns)))
+
+    def test_table(self) -> Table:
+        """Return the analysis of variance and the judges' agreement."""
+        rows = []
+        for finding in filter(None, (self.qa, self.rating)):
+            alpha = "-" if finding.alpha is None else f"{finding.alpha:.3f}"
+            tested = finding.variance
+            test, p = "-", "-"
+            if tested is not None:
+                test = f"F({tested.between}, {tested.within}) = {tested.f:.2f}"
+                p = p_value(tested.p)
+            rows.append((finding.name, f"{sum(finding.num_values):,}", test, p, alpha))
+        return Table(("all systems", "values", "ANOVA", "p", "Krippendorff's alpha"), tuple(rows))
+
+    def judge_table(self) -> Table:
+        """Return what each judge did."""
+        rows = []
+        for record in self.judges:
+            name = f"{record.judge} (left out)" if record.judge in self.left_out else record.judge
+            total = record.checks_passed + record.checks_failed
+            checks = f"{record.checks_passed} of {total}" if total else "-"
+            rows.append((name, str(record.num_done), f"{record.median_seconds:.0f}", checks))
+        return Table(("judge", "tasks", "median seconds", "checks passed"), tuple(rows))
+
+    def to_record(self) -> dict[str, Any]:
+        """Return everything as JSON; QA from 0 to 100, ratings from -1 to 1."""
+        systems = self.study.systems
+        return {
+            "study": self.study.id,
+            "systems": list(systems),
+            "confidence": CONFIDENCE,
+            "qa": None if self.qa is None else self.qa.to_record(systems),
+            "rating": None if self.rating is None else self.rating.to_record(systems),
+            "comparisons": self.chosen,
+            "judges": [asdict(record) for record in self.judges],
+            "left_out": list(self.left_out),
+            "paper": {name: {"qa": qa, "rating": rating} for name, (qa, rating) in PAPER.items()},
+            "notes": list(self.notes),
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Observation:
     """The value that a judge gave to a system on an item."""
 
-    judge: str
     item: str
     system: str
-    unit: tuple[str, ...]
-    """What was judged; judges agree if they give the same unit the same value."""
+    question: str
+    """Which one; empty for ratings. Judges agree if all three are the same, and the value."""
     value: float
 
 
@@ -83,86 +245,30 @@ def score_study(
         InputError: there is nothing to score, or answers are not marked yet.
     """
     submissions = store.current()
-    records = judge_records(study, submissions)
+    records = _judge_records(study, submissions)
     left_out = [
         record.judge
         for record in records
         if max_failed_checks is not None and record.checks_failed > max_failed_checks
     ]
-    collected = collect(study, submissions, store.marks(), left_out=left_out)
+    collected = _collect(study, submissions, store.marks(), left_out)
     if collected.num_proposed and not accept_proposals:
         raise InputError(
             f"{collected.num_proposed:,} answers have no confirmed mark; mark them on the marking page "
             "(hiersum humaneval serve prints its link), or count the proposed marks with "
             "--accept-proposals"
         )
-    qa = _finding("QA", collected.qa, study, config, "interval")
-    rating = _finding("rating", collected.ratings, study, config, "ordinal")
+    qa = _finding("QA", 100, 2, collected.qa, study, config, "interval")
+    rating = _finding("rating", 1, 3, collected.ratings, study, config, "ordinal")
     if qa is None and rating is None:
-        raise InputError(
-            "there are not enough answers to score yet: every system needs at least one"
-        )
-    return ScoreReport(
-        study,
-        qa,
-        rating,
-        _choices(study, collected.ratings),
-        tuple(records),
-        tuple(left_out),
-        tuple(_notes(study, collected, left_out, qa, rating)),
-    )
-
-
-def collect(
-    study: Study,
-    submissions: Sequence[Submission],
-    marks: dict[tuple[str, str, str], float],
-    *,
-    left_out: Collection[str] = (),
-) -> Collected:
-    """Turn answers into values; where a mark is not confirmed, use the proposed one."""
-    collected = Collected()
-    for submission in submissions:
-        task = study.task[submission.task]
-        if submission.judge in left_out:
-            continue
-        if not is_complete(study, task, submission.answers):
-            collected.num_incomplete += 1
-        if task.kind == "rating":
-            if not task.is_check and is_complete(study, task, submission.answers):
-                collected.ratings += _rating_values(task, submission)
-        else:
-            _add_qa_values(collected, study, task, submission, marks)
-    return collected
-
-
-def judge_records(study: Study, submissions: Iterable[Submission]) -> list[JudgeRecord]:
-    """Return how much each judge did, and how attentively."""
-    by_judge: dict[str, list[Submission]] = defaultdict(list)
-    for submission in submissions:
-        by_judge[submission.judge].append(submission)
-    return [_judge_record(study, judge, by_judge[judge]) for judge in sorted(by_judge)]
-
-
-def table_of(observations: Sequence[Observation], study: Study) -> Responses:
-    """Return the values as arrays."""
-    item_place = {item.id: number for number, item in enumerate(study.items)}
-    system_place = {name: number for number, name in enumerate(study.systems)}
-    return Responses(
-        np.array([item_place[o.item] for o in observations], dtype=np.int64),
-        np.array([system_place[o.system] for o in observations], dtype=np.int64),
-        np.array([o.value for o in observations], dtype=np.float64),
-        len(study.items),
-        len(study.systems),
-    )
-
-
-def agreement_units(observations: Iterable[Observation]) -> list[list[float]]:
-    """Return the values of each unit."""
-    units: dict[tuple[str, ...], list[float]] = defaultdict(list)
-    for observation in observations:
-        units[observation.unit].append(observation.value)
-    return list(units.values())
+        raise InputError("not enough answers to score yet: every system needs at least one")
+    chosen = {system: {"shown": 0, "best": 0, "worst": 0} for system in study.systems}
+    for observation in collected.ratings:
+        chosen[observation.system]["shown"] += 1
+        chosen[observation.system]["best"] += observation.value > 0
+        chosen[observation.system]["worst"] += observation.value < 0
+    notes = tuple(_notes(study, collected, left_out, qa, rating))
+    return ScoreReport(study, qa, rating, chosen, tuple(records), tuple(left_out), notes)
 
 
 def check_outcome(study: Study, task: Task, answers: dict[str, str]) -> bool | None:
@@ -180,78 +286,94 @@ def check_outcome(study: Study, task: Task, answers: dict[str, str]) -> bool | N
     return best == GOLD and worst.startswith(OTHER)
 
 
-def _judge_record(study: Study, judge: str, submissions: Sequence[Submission]) -> JudgeRecord:
-    done = [s for s in submissions if is_complete(study, study.task[s.task], s.answers)]
-    outcomes = Counter(check_outcome(study, study.task[s.task], s.answers) for s in submissions)
-    seconds = float(np.median([s.seconds for s in done])) if done else 0.0
-    return JudgeRecord(judge, len(done), seconds, outcomes[True], outcomes[False])
+def plain_name(name: str) -> str:
+    """Normalise a system's name for comparison with the paper's: tdmca is T-DMCA."""
+    return name.lower().replace("-", "").replace("_", "").strip()
 
 
-def _rating_values(task: Task, submission: Submission) -> list[Observation]:
-    best, worst = (LETTERS.index(submission.answers[field]) for field in (BEST, WORST))
-    return [
-        Observation(
-            submission.judge,
-            task.item,
-            system,
-            (task.item, system),
-            float(place == best) - float(place == worst),
-        )
-        for place, system in enumerate(task.shown)
-    ]
+def _paper_cell(values: tuple[float, float], number: int) -> str:
+    return f"{values[number]:.{2 + number}f}"
 
 
-def _add_qa_values(
-    collected: Collected,
+def _judge_records(study: Study, submissions: Iterable[Submission]) -> list[JudgeRecord]:
+    """Return how much each judge did, and how attentively."""
+    by_judge: dict[str, list[Submission]] = defaultdict(list)
+    for submission in submissions:
+        by_judge[submission.judge].append(submission)
+    records = []
+    for judge, own in sorted(by_judge.items()):
+        seconds = [s.seconds for s in own if is_complete(study, study.task[s.task], s.answers)]
+        checks = Counter(check_outcome(study, study.task[s.task], s.answers) for s in own)
+        median = float(np.median(seconds)) if seconds else 0.0
+        records.append(JudgeRecord(judge, len(seconds), median, checks[True], checks[False]))
+    return records
+
+
+def _collect(
     study: Study,
-    task: Task,
-    submission: Submission,
+    submissions: Sequence[Submission],
     marks: dict[tuple[str, str, str], float],
-) -> None:
-    (system,) = task.shown
-    for question in study.item[task.item].questions:
-        text = submission.answers.get(question.id)
-        if text is None:
+    left_out: Collection[str],
+) -> Collected:
+    """Turn answers into values; where a mark is not confirmed, use the proposed one."""
+    found = Collected()
+    for submission in submissions:
+        task, answers = study.task[submission.task], submission.answers
+        if submission.judge in left_out:
             continue
-        mark = 0.0
-        if text:
-            known = marks.get((task.item, question.id, answer_key(text)))
-            collected.num_confirmed += known is not None
-            collected.num_proposed += known is None
-            mark = propose(text, question.answers).mark if known is None else known
-        unit = (task.item, system, question.id)
-        collected.qa.append(Observation(submission.judge, task.item, system, unit, mark))
+        is_whole = is_complete(study, task, answers)
+        found.num_incomplete += not is_whole
+        if task.kind == "rating" and is_whole and not task.is_check:
+            for letter, system in zip(LETTERS, task.shown):
+                value = float(letter == answers[BEST]) - float(letter == answers[WORST])
+                found.ratings.append(Observation(task.item, system, "", value))
+        for question in study.item[task.item].questions if task.kind == "qa" else ():
+            text = answers.get(question.id)
+            if text is None:
+                continue
+            mark = 0.0
+            if text:
+                known = marks.get((task.item, question.id, answer_key(text)))
+                found.num_confirmed += known is not None
+                found.num_proposed += known is None
+                mark = propose(text, question.answers).mark if known is None else known
+            found.qa.append(Observation(task.item, task.shown[0], question.id, mark))
+    return found
 
 
 def _finding(
     name: str,
+    scale: int,
+    digits: int,
     observations: Sequence[Observation],
     study: Study,
     config: EvaluationConfig,
-    scale: Scale,
+    kind: Scale,
 ) -> Finding | None:
-    responses = table_of(observations, study)
+    items = [item.id for item in study.items]
+    responses = Responses(
+        np.array([items.index(o.item) for o in observations], dtype=np.int64),
+        np.array([study.systems.index(o.system) for o in observations], dtype=np.int64),
+        np.array([o.value for o in observations], dtype=np.float64),
+        len(items),
+        len(study.systems),
+    )
     numbers = np.bincount(responses.systems, minlength=len(study.systems))
-    if not observations or not numbers.all():
+    if not numbers.all():
         return None
+    units: dict[tuple[str, ...], list[float]] = defaultdict(list)
+    for o in observations:
+        units[o.item, o.system, o.question].append(o.value)
     return Finding(
         name,
+        scale,
+        digits,
         tuple(system_intervals(responses, config)),
         tuple(numbers.tolist()),
         anova(responses),
         tuple(pair_tests(responses, config)),
-        krippendorff_alpha(agreement_units(observations), scale),
+        krippendorff_alpha(units.values(), kind),
     )
-
-
-def _choices(study: Study, ratings: Sequence[Observation]) -> dict[str, dict[str, int]]:
-    chosen = {system: {"shown": 0, "best": 0, "worst": 0} for system in study.systems}
-    for observation in ratings:
-        of = chosen[observation.system]
-        of["shown"] += 1
-        of["best"] += observation.value > 0
-        of["worst"] += observation.value < 0
-    return chosen
 
 
 def _notes(

@@ -7,12 +7,9 @@ once they are on the disk.
 
 from __future__ import annotations
 
-import ipaddress
 import json
-import socket
 from collections.abc import Awaitable, Callable
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hiersum.data.records import parse_json
 from hiersum.errors import DataError, HiersumError, InputError, MissingDependencyError
@@ -25,10 +22,14 @@ from hiersum.humaneval.answers import (
     group_answers,
     save_marks,
 )
-from hiersum.humaneval.study import Links, Study, checked_answers, checked_seconds, judge_view
-
-if TYPE_CHECKING:
-    import uvicorn
+from hiersum.humaneval.study import (
+    PAGES,
+    Links,
+    Study,
+    checked_answers,
+    checked_seconds,
+    judge_view,
+)
 
 try:
     from fastapi import FastAPI, Request
@@ -37,7 +38,6 @@ try:
 except ImportError as error:
     raise MissingDependencyError("serving a study", "serve") from error
 
-PAGES = Path(__file__).parent / "pages"
 MAX_BODY, MAX_MARKS_BODY = 64_000, 4_000_000
 _MAX_SEQUENCE = 10**9
 _KINDS = {".js": "text/javascript", ".css": "text/css"}
@@ -187,20 +187,15 @@ def _save(study: Study, store: AnswerStore, submission: Submission) -> str:
                 f"task {submission.task}: part 1 is closed, because part 2 shows what was asked"
             )
         return "known"
-    return store.save(submission)
+    return store.save(submission)[0]
 
 
 def _marks(records: Any) -> list[Mark]:
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise InputError('"marks" must be a list of objects with item, question, key and mark')
     return [
-        Mark(
-            item=str(record.get("item")),
-            question=str(record.get("question")),
-            key=str(record.get("key")),
-            mark=record.get("mark"),
-        )
-        for record in records
+        Mark(str(r.get("item")), str(r.get("question")), str(r.get("key")), r.get("mark"))
+        for r in records
     ]
 
 
@@ -223,45 +218,3 @@ def _groups(study: Study, store: AnswerStore) -> list[dict[str, Any]]:
         }
         for group in group_answers(study, store.current(), store.marks())
     ]
-
-
-def build_server(study: Study, links: Links, store: AnswerStore) -> uvicorn.Server:
-    """Return a server for a study.
-
-    Raises:
-        MissingDependencyError: the web server is not installed.
-    """
-    try:
-        import uvicorn
-    except ImportError as error:
-        raise MissingDependencyError("serving a study", "serve") from error
-    app = build_app(study, links, store)
-    # An access log would contain the secret links.
-    config = uvicorn.Config(app, log_config=None, log_level="warning", access_log=False)
-    return uvicorn.Server(config)
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """Bind an address, before its links are printed.
-
-    Raises:
-        InputError: the address is in use, or not this machine's.
-    """
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        # It listens at once: early visitors wait until the server has started.
-        return socket.create_server((host, port), family=family)
-    except (OSError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(
-            f"{host}:{port}: cannot be listened at ({reason}); give another --port or --host"
-        ) from error
-
-
-def address_of(listener: socket.socket) -> str:
-    """Return the start of the links."""
-    host, port = listener.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
-    if ipaddress.ip_address(host).is_unspecified:
-        shown = socket.gethostname()  # 0.0.0.0 is no address to visit
-    return f"http://{shown}:{port}"

@@ -41,6 +41,15 @@ MAX_ANSWER = 500
 MAX_SECONDS = 1_000_000.0
 BEST, WORST = "best", "worst"
 
+PAGES = Path(__file__).parent / "pages"
+_STYLE = '<link rel="stylesheet" href="/static/style.css">'
+_SCRIPT = '<script src="/static/judge.js"></script>'
+# Lets the browser refuse any request from the file.
+_POLICY = (
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+    "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">"
+)
+
 Kind = Literal["qa", "rating"]
 
 
@@ -115,13 +124,13 @@ class Study:
 
     def texts(self, task: Task) -> list[str]:
         """Return the summaries that a task shows, in the order of their letters."""
-        return [self._text(task, name) for name in task.shown]
-
-    def _text(self, task: Task, name: str) -> str:
-        if name.startswith(OTHER):
-            return self.item[name.removeprefix(OTHER)].gold
         item = self.item[task.item]
-        return item.gold if name == GOLD else item.summaries[name]
+        return [
+            self.item[name.removeprefix(OTHER)].gold
+            if name.startswith(OTHER)
+            else {**item.summaries, GOLD: item.gold}[name]
+            for name in task.shown
+        ]
 
     def questions(self, task: Task) -> list[Question]:
         """Return the questions of a qa task, with the attention check last."""
@@ -137,16 +146,7 @@ class Study:
 
     def to_record(self) -> dict[str, Any]:
         """Return the content of study.json."""
-        return {
-            "format": FORMAT,
-            "systems": list(self.systems),
-            "responses": self.responses,
-            "seed": self.seed,
-            "inputs": self.inputs,
-            "judges": list(self.judges),
-            "items": [asdict(item) for item in self.items],
-            "tasks": [asdict(task) for task in self.tasks],
-        }
+        return {"format": FORMAT, **asdict(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,10 +179,7 @@ def write_study(study: Study, links: Links, folder: Path) -> None:
         raise InputError(
             f"{folder}: holds a study already, perhaps with answers; give another --out"
         )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror})") from error
+    _make(folder)
     _write_json(asdict(links), folder / JUDGES_FILE)
     (folder / JUDGES_FILE).chmod(0o600)
     _write_json(study.to_record(), folder / STUDY_FILE)  # last: it makes the folder a study
@@ -225,8 +222,8 @@ def read_links(folder: Path) -> Links:
     path = folder / JUDGES_FILE
     record = parse_json(read_whole(path), str(path))
     try:
-        return Links({str(judge): str(token) for judge, token in record["judges"].items()},
-                     str(record["marker"]))  # fmt: skip
+        judges = {str(judge): str(token) for judge, token in record["judges"].items()}
+        return Links(judges, str(record["marker"]))
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{path}: damaged ({error!r}); make the study again") from error
 
@@ -277,6 +274,30 @@ def _task_view(study: Study, task: Task) -> dict[str, Any]:
         return {**view, "summary": texts[0], "questions": questions}
     letters = [{"letter": letter, "text": text} for letter, text in zip(LETTERS, texts)]
     return {**view, "gold": study.item[task.item].gold, "summaries": letters}
+
+
+def export_pages(study: Study, folder: Path) -> list[Path]:
+    """Write one HTML file per judge; return the files."""
+    _make(folder)
+    paths = []
+    for judge in study.judges:
+        paths.append(folder / f"{judge}.html")
+        with write_atomically(paths[-1]) as file:
+            file.write(judge_page(study, judge).encode())
+    return paths
+
+
+def judge_page(study: Study, judge: str) -> str:
+    """Return a page that holds its style, its script and the judge's tasks."""
+    view = json.dumps(judge_view(study, judge, with_ratings=True), ensure_ascii=False)
+    data = view.replace("<", "\\u003c")  # no text can end the script element
+    page, style, script = (
+        (PAGES / name).read_text(encoding="utf-8")
+        for name in ("judge.html", "style.css", "judge.js")
+    )
+    page = page.replace(_STYLE, f"{_POLICY}\n<style>\n{style}</style>")
+    inside = f'<script id="study-data" type="application/json">{data}</script>'
+    return page.replace(_SCRIPT, f"{inside}\n<script>\n{script}</script>")
 
 
 def checked_answers(study: Study, task: Task, answers: Any) -> dict[str, str]:
@@ -334,6 +355,13 @@ def _check_rating(task: Task, answers: Mapping[str, str]) -> None:
             )
     if len(answers) == 2 and answers[BEST] == answers[WORST]:
         raise InputError(f"task {task.id}: best and worst are the same, {answers[BEST]}")
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made ({error.strerror})") from error
 
 
 def _write_json(record: dict[str, Any], path: Path) -> None:

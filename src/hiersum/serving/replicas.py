@@ -19,6 +19,7 @@ from hiersum.config import Config
 from hiersum.distributed import connect, ray_serve
 from hiersum.errors import InputError
 from hiersum.pipeline import Summarizer
+from hiersum.serving.server import url_of
 
 _STOP_SECONDS = 60.0
 
@@ -63,11 +64,10 @@ def serve_replicas(
                 logging_config={"log_level": "ERROR", "enable_access_log": False},
             )
             serve.run(_application(serve, model, shared, replicas, api_key), name="hiersum")
-            shown = f"[{host}]" if ":" in host else host
             stopped = threading.Event()
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: stopped.set())
-            tell(f"http://{shown}:{port}")
+            tell(url_of(host, port))
             stopped.wait()
             serve.shutdown()
         except (RuntimeError, TimeoutError) as error:

@@ -1,20 +1,18 @@
-"""Run the server: bind, serve until a signal, then finish the accepted requests."""
+"""Run a web application: bind, serve until a signal, then finish the accepted requests."""
 
 from __future__ import annotations
 
 import signal
 import socket
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from hiersum.errors import InputError, MissingDependencyError
-from hiersum.pipeline import Summarizer
+from hiersum.errors import InputError
 
-try:
-    import uvicorn
+if TYPE_CHECKING:
+    from fastapi import FastAPI
 
-    from hiersum.serving.app import create_app
-except ImportError as error:
-    raise MissingDependencyError("hiersum serve", "serve") from error
+    from hiersum.pipeline import Summarizer
 
 
 def serve(
@@ -25,7 +23,7 @@ def serve(
     api_key: str | None = None,
     tell: Callable[[str], None],
 ) -> None:
-    """Serve until SIGINT or SIGTERM; then answer the waiting requests and return.
+    """Serve summaries until SIGINT or SIGTERM; then answer the waiting requests and return.
 
     Args:
         summarizer: writes the summaries.
@@ -37,20 +35,31 @@ def serve(
     Raises:
         InputError: the address cannot be bound.
     """
-    bound = _bind(host, port)
-    shown = f"[{host}]" if ":" in host else host
-    app = create_app(summarizer, api_key=api_key)
+    with listen(host, port) as listener:
+        from hiersum.serving.app import create_app
+
+        app = create_app(summarizer, api_key=api_key)
+        run_app(app, listener, lambda: tell(url_of(host, listener.getsockname()[1])))
+
+
+def run_app(app: FastAPI, listener: socket.socket, started: Callable[[], None]) -> None:
+    """Serve an application until SIGINT or SIGTERM; there is no access log."""
+    import uvicorn
+
     config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="on")
-    server = uvicorn.Server(config)
     # uvicorn raises the signal again after it has stopped; by then nothing is left to do.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
-    with bound:
-        tell(f"http://{shown}:{bound.getsockname()[1]}")
-        server.run(sockets=[bound])
+    started()
+    uvicorn.Server(config).run(sockets=[listener])
 
 
-def _bind(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """Bind an address; visitors who come before the server has started wait.
+
+    Raises:
+        InputError: the address is in use, or not this machine's.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=1_024)
@@ -61,3 +70,10 @@ def _bind(host: str, port: int) -> socket.socket:
             f"{host}:{port} cannot be served ({error.strerror or error}); "
             "choose another --host or --port"
         ) from error
+
+
+def url_of(host: str, port: int) -> str:
+    """Return the URL to visit; 0.0.0.0 means all addresses of this machine."""
+    if host in ("0.0.0.0", "::"):
+        host = socket.gethostname()
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"

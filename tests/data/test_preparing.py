@@ -10,10 +10,9 @@ import pytest
 from support import small_vocabulary
 
 from hiersum.config import Config, load_config
-from hiersum.data.columns import from_bytes
 from hiersum.data.example import InputForm, build_example
 from hiersum.data.preparing import Part, Recipe, empty_clones, prepare_part
-from hiersum.data.shards import read_shard
+from hiersum.data.shards import from_bytes, read_shard
 from hiersum.errors import DataError
 from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.tokenizer import Tokenizer

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from hiersum.config import Config
-from hiersum.data.batches import collate
-from hiersum.data.bucketing import bucket_examples
+from hiersum.data.batches import bucket_examples, collate
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import TrainingError
 from hiersum.model.batch import Batch

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hiersum.config import Config
-from hiersum.data.bucketing import bucket
+from hiersum.data.batches import bucket
 from hiersum.data.preparing import empty_clones
 from hiersum.ranking.lstm import Packed
 from hiersum.ranking.neural import encode

@@ -30,8 +30,8 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from hiersum.config import Config, config_to_dict, config_to_toml, load_config
+from hiersum.data.batches import Position
 from hiersum.data.files import read_lines, write_atomically
-from hiersum.data.stream import Position
 from hiersum.errors import CheckpointError, ConfigError, DataError, InputError, TrainingError
 from hiersum.model.checkpoint import save_pretrained
 from hiersum.model.network import Network

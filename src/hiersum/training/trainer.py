@@ -18,9 +18,8 @@ from typing import Any, Literal
 import torch
 
 from hiersum.config import Config, ModelConfig
-from hiersum.data.batches import collate
+from hiersum.data.batches import BatchStream, collate
 from hiersum.data.shards import PreparedSet
-from hiersum.data.stream import BatchStream
 from hiersum.errors import ConfigError, MissingDependencyError, TrainingError
 from hiersum.model.batch import Batch
 from hiersum.model.checkpoint import TOKENIZER, from_pretrained, read_config

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from hiersum.config import Config, RankerTrainingConfig, SearchConfig, config_to_dict
-from hiersum.data.identity import identify_corpus, identify_model
+from hiersum.data.corpora import identify_corpus
+from hiersum.data.model_folder import identify_model
 from hiersum.errors import ConfigError
 from hiersum.reproduction.experiment import SPLITS, Experiment
 from hiersum.reproduction.stages import Stage

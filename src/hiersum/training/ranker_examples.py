@@ -19,7 +19,7 @@ from torch import Tensor
 
 from hiersum.config import Config
 from hiersum.data.batches import bucket
-from hiersum.data.preparing import empty_clones
+from hiersum.data.prepare import empty_clones
 from hiersum.ranking.lstm import Packed
 from hiersum.ranking.neural import encode
 from hiersum.text.overlap import ngram_overlap

@@ -512,4 +512,4 @@ def test_what_leans_on_a_sentence_that_is_left_out_is_left_out_too() -> None:
 
 @pytest.mark.parametrize("target", [[INVENTED], [], [OPENING]])
 def test_nothing_is_learned_where_too_little_is_left(target: list[str]) -> None:
-    assert cut(target, "min_target_words=9") is None
+    assert cut(target, "min_supported_words=9") is None

@@ -294,7 +294,7 @@ def prepare_part(part: Part, *, recipe: Recipe) -> tuple[Shard, list[str]]:
         kept: Example | None = example
         if form.has_plans:
             kept = example if example.plans else None
-        elif recipe.config.data.supported_targets:
+        elif recipe.config.data.min_supported_words:
             kept = cut_to_supported(example, form.tokenizer, recipe.config)
         if kept is not None:
             examples.append(kept)
@@ -366,7 +366,7 @@ def cut_to_supported(example: Example, tokenizer: Tokenizer, config: Config) -> 
     ]
     kept = list(_supported(sentences, is_supported))
     target = " ".join(kept)
-    if count_words(target) < config.data.min_target_words or kept[:1] != sentences[:1]:
+    if count_words(target) < config.data.min_supported_words or kept[:1] != sentences[:1]:
         return None
     return replace(example, target=target, target_ids=encode_target(target, tokenizer, config))
 

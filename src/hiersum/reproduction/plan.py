@@ -212,7 +212,7 @@ class Plan:
             if split in stages:
                 continue
             # Training targets may be cut to what the sources support; test targets never are.
-            whole = replace(config, data=replace(config.data, supported_targets=False))
+            whole = replace(config, data=replace(config.data, min_supported_words=0))
             used = whole if split == "test" else config
             stages[split] = Stage(
                 name=f"prepare/{form}/{split}",

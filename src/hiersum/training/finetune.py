@@ -127,8 +127,6 @@ def settings(
         "schedule": "linear",
         "learning_rate": _RATES[config.model.profile],
         "warmup_steps": max(1, steps // 20),
-        "beta2": 0.999,
-        "epsilon": 1e-8,
         "max_gradient_norm": 1.0,
         "log_every": max(1, steps // 100),
         "save_every": max(1, steps // 20),

@@ -22,8 +22,7 @@ from preparing import prepared_set
 from torch.nn.utils.rnn import pad_sequence
 
 from hiersum.config import ModelConfig
-from hiersum.data.batches import collate
-from hiersum.data.bucketing import Ints, bucket, cut, padded_size
+from hiersum.data.batches import Ints, bucket, collate, cut, padded_size
 from hiersum.data.corpora import read_corpus
 from hiersum.model.network import EncoderDecoder, build_network
 from hiersum.text.tokenizer import train_tokenizer

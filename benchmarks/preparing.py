@@ -18,11 +18,10 @@ from measure import wikilead_articles, wikilead_split, write_results
 
 from hiersum.building.articles import BuildSettings, build_clusters
 from hiersum.config import Config, load_config
-from hiersum.data.bucketing import bucket, cut, padded_size
-from hiersum.data.columns import Rows
+from hiersum.data.batches import bucket, cut, padded_size
 from hiersum.data.corpora import read_corpus
-from hiersum.data.preparing import Part, Recipe, prepare_part
-from hiersum.data.shards import Manifest, PreparedSet
+from hiersum.data.prepare import Part, Recipe, prepare_part
+from hiersum.data.shards import Manifest, PreparedSet, Rows
 from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.overlap import ngram_overlap
 from hiersum.text.paragraphs import read_paragraphs

@@ -30,7 +30,7 @@ def test_the_paper_sizes_are_the_papers() -> None:
     assert (ht.model.width, ht.model.ff_width, ht.data.max_input_paragraphs) == (256, 1024, 24)
     assert ht.model.layers == ("local",) * 5 + ("global",) * 2
     training = ht.training
-    assert (training.learning_rate, training.beta2) == (2.0, 0.998)
+    assert (training.learning_rate, training.schedule) == (2.0, "noam")
     assert (training.warmup_steps, training.steps, training.keep_best) == (8_000, 500_000, 5)
     assert (training.label_smoothing, ht.model.dropout) == (0.1, 0.1)
     assert (ht.decoding.beam_size, ht.decoding.length_penalty) == (5, 0.4)

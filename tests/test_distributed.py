@@ -31,8 +31,7 @@ from hiersum.building.wikipedia import WikiSettings, build_wikipedia
 from hiersum.cli.summarize_corpus import summarize_corpus
 from hiersum.config import ModelConfig
 from hiersum.data.corpora import write_clusters
-from hiersum.data.prepare_set import prepare_clusters
-from hiersum.data.preparing import SHARD_CLUSTERS
+from hiersum.data.prepare import SHARD_CLUSTERS, prepare_clusters
 from hiersum.distributed import open_engine
 from hiersum.errors import DataError, InputError, MissingDependencyError
 from hiersum.model.checkpoint import save_pretrained

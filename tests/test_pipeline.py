@@ -11,6 +11,7 @@ from hiersum import Cluster, Config, Document, Summarizer, load_config
 from hiersum.errors import CheckpointError, ConfigError, InputError
 from hiersum.text.paragraphs import split_document
 from hiersum.text.words import count_words
+from hiersum.writing import extractive
 
 ENGLISH = (
     "The harbour bridge reopened on Monday after eleven months of repairs, and it was full of cars."
@@ -120,15 +121,17 @@ def test_a_huge_given_paragraph_is_summarised_in_bounded_memory() -> None:
     assert 0 < count_words(summary.text) <= 120
 
 
-def test_documents_of_which_nothing_was_read_are_said() -> None:
+def test_documents_of_which_nothing_was_read_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extractive, "MAX_PARAGRAPHS", 4)
     texts = [f"The bridge number {n} was built by people of the old town." for n in range(9)]
-    summary = make_summarizer("ranker.max_paragraphs=4").summarize(texts)
+    summary = make_summarizer().summarize(texts)
     assert len(summary.unread) == 5
     assert {u.reason for u in summary.unread} == {"none of its paragraphs was needed"}
 
 
-def test_only_the_best_paragraphs_are_read() -> None:
-    summarizer = make_summarizer("ranker.max_paragraphs=3")
+def test_only_the_best_paragraphs_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extractive, "MAX_PARAGRAPHS", 3)
+    summarizer = make_summarizer()
     summary = summarizer.summarize([EXAMPLES / "harbour-bridge"], title="ferry union")
     assert len(summary.paragraphs) == 3
     assert "union" in summary.paragraphs[0].text.lower()

@@ -19,8 +19,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from hiersum.data.cited import written_cluster
 from hiersum.data.corpora import read_corpus, write_clusters
+from hiersum.data.records import written_cluster
 from hiersum.text.words import content_stems
 from hiersum.types import Cluster
 

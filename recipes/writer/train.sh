@@ -44,8 +44,7 @@ prepare() { # NAME SETTING...
     shift
     for split in valid train; do
         hiersum prepare "clusters/supported-$split" --model start --config "$config" --out "prepared-$name/$split" \
-            --set data.augmented=false --set data.max_target_tokens=160 --set data.supported_targets=true \
-            --set data.min_target_words=30 "$@"
+            --set data.augmented=false --set data.max_target_tokens=160 --set data.min_supported_words=30 "$@"
     done
 }
 train() { # NAME DATA START STEPS RATE SETTING...

@@ -244,7 +244,7 @@ def test_two_at_work_on_one_folder_are_refused(articles: Path, tmp_path: Path) -
     out.mkdir()
     with (
         alone_in(out),
-        pytest.raises(InputError, match=r"out: another hiersum is at work here; wait until"),
+        pytest.raises(InputError, match=r"out: another hiersum process is using it; wait until"),
     ):
         build_clusters([articles], out, BuildSettings())
     assert build_clusters([articles], out, BuildSettings())["clusters"]

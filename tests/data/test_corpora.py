@@ -15,10 +15,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import shared_file
 
+from hiersum.config import DataConfig
 from hiersum.data.corpora import (
+    checksum,
+    clusters_with_targets,
     corpus_files,
+    count_all,
     count_records,
     detect_corpus,
+    identify_corpus,
     read_corpus,
     write_clusters,
 )
@@ -286,3 +291,51 @@ def test_the_files_of_a_corpus_are_all_that_is_read(write: Write, tmp_path: Path
     assert corpus_files(tmp_path / "folder") == parts
     with pytest.raises(DataError, match=r"no\.jsonl: no such file"):
         corpus_files(tmp_path / "no.jsonl")
+
+
+WITH = Cluster("a", (Document("text"),), "summary", "with")
+WITHOUT = Cluster("a", (Document("text"),), None, "without")
+
+
+def read(path: Path, *, skip_bad: bool = False) -> list[str]:
+    clusters = clusters_with_targets([path], DataConfig(), kind="auto", skip_bad=skip_bad)
+    return [cluster.id for cluster in clusters]
+
+
+def test_a_cluster_without_a_summary_is_refused_or_skipped(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    write_clusters([WITH, WITHOUT, WITH], path)
+    with pytest.raises(DataError, match=r"c\.jsonl: cluster without has no summary; give it one"):
+        read(path)
+    assert read(path, skip_bad=True) == ["with", "with"]
+
+
+def test_a_corpus_of_nothing_but_such_clusters_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    write_clusters([WITHOUT], path)
+    with pytest.raises(DataError, match="there are no clusters in it; 1 skipped"):
+        read(path, skip_bad=True)
+
+
+def test_a_limit_bounds_the_count(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    write_clusters([WITH] * 3, path)
+    assert (count_all([path, path]), count_all([path], 2), count_all([path], 9)) == (6, 2, 3)
+
+
+def test_the_same_content_is_the_same_corpus(tmp_path: Path) -> None:
+    first, second = tmp_path / "a" / "c.jsonl", tmp_path / "b" / "c.jsonl"
+    for path in (first, second):
+        path.parent.mkdir()
+        path.write_text('{"documents": ["d"]}\n')
+    assert identify_corpus(first) == identify_corpus(second)
+    second.write_text('{"documents": ["e"]}\n')
+    assert identify_corpus(first) != identify_corpus(second)
+
+
+def test_names_and_order_of_files_count(tmp_path: Path) -> None:
+    paths = [tmp_path / "a", tmp_path / "b"]
+    for path in paths:
+        path.write_text("same")
+    assert checksum(paths[:1]) != checksum(paths[1:])
+    assert checksum(paths) != checksum(paths[::-1])

@@ -111,7 +111,7 @@ def test_a_links_target_is_written_and_a_device_stays_a_device(tmp_path: Path) -
 def test_one_process_at_a_time_is_let_into_a_folder(tmp_path: Path) -> None:
     with (
         alone_in(tmp_path),
-        pytest.raises(InputError, match="another hiersum is at work here; wait until it has"),
+        pytest.raises(InputError, match="another hiersum process is using it; wait until it has"),
         alone_in(tmp_path),
     ):
         pass

@@ -101,7 +101,7 @@ def test_two_runs_into_one_file_are_refused(tmp_path: Path) -> None:
     target = tmp_path / "out.jsonl"
     with (
         PartialResults.open(target, PLAN),
-        pytest.raises(InputError, match="another hiersum is at work here"),
+        pytest.raises(InputError, match="another hiersum process is using it"),
         PartialResults.open(target, PLAN),
     ):
         pass

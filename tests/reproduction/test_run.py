@@ -215,7 +215,10 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
 def test_two_at_once_are_refused(tmp_path: Path) -> None:
     from hiersum.data.files import alone_in
 
-    with alone_in(tmp_path), pytest.raises(HiersumError, match="another hiersum is at work here"):
+    with (
+        alone_in(tmp_path),
+        pytest.raises(HiersumError, match="another hiersum process is using it"),
+    ):
         reproduce(EXPERIMENT, tmp_path)
 
 

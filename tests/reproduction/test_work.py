@@ -14,9 +14,9 @@ from prepared_sets import made_up_examples, write_set
 from support import small_vocabulary
 
 from hiersum.config import Config, SearchConfig, TrainingConfig, config_to_dict
+from hiersum.data.batches import BatchStream
 from hiersum.data.corpora import read_corpus
 from hiersum.data.shards import Manifest, write_shard
-from hiersum.data.stream import BatchStream
 from hiersum.errors import TrainingError
 from hiersum.reproduction import work
 from hiersum.reproduction.experiment import CorpusSettings, Experiment, RunSettings

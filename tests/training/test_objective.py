@@ -10,11 +10,13 @@ import torch
 import torch.nn.functional as F
 from rouge_score import rouge_scorer
 
-from hiersum.config import Config
+from hiersum.config import Config, ModelConfig
 from hiersum.data.shards import PreparedSet
+from hiersum.model.batch import Batch
 from hiersum.model.network import build_network
+from hiersum.model.plans import Outline
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.training.objective import Validator, means, rouge, smoothed_cross_entropy
+from hiersum.training.objective import Objective, Validator, means, rouge, smoothed_cross_entropy
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5])
@@ -55,3 +57,17 @@ def test_scores_are_those_of_rouge_score() -> None:
     expected = [scorer.score(target, text) for target, text in zip(targets, texts)]
     for name, value in rouge(targets, texts).items():
         assert value == pytest.approx(50 * sum(score[name].fmeasure for score in expected))
+
+
+def test_objective_weighs_a_decision_of_the_planner_as_three_tokens() -> None:
+    config = ModelConfig(
+        layers=("local", "global"), num_decoder_layers=1, vocab_size=48, width=16, ff_width=24,
+        num_heads=2, num_pooling_heads=2, planner_width=8,
+    )  # fmt: skip
+    network = build_network(config).eval()
+    batch = Batch.from_ids([[[5, 6, 7, 8]]], [[2, 9, 3]]).with_plans(
+        [Outline((4,), ((0, 2, 4),), (0,))], [[(1,)]], 3
+    )
+    losses = Objective(network, smoothing=0.0)(batch)
+    assert float(losses.plan) > 0
+    torch.testing.assert_close(losses.total, losses.plain + 3.0 * losses.plan)

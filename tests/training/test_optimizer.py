@@ -14,8 +14,8 @@ from hiersum.training.optimizer import (
     freeze,
     learning_rate,
     make_optimizer,
-    memory_of,
-    restore_memory,
+    moments_of,
+    restore_moments,
 )
 
 
@@ -26,24 +26,21 @@ def learn(network: Network, optimizer: torch.optim.Optimizer) -> None:
     optimizer.step()
 
 
-def test_embeddings_norms_and_biases_do_not_decay() -> None:
-    network = build("ht")
-    optimizer = make_optimizer(network, TrainingConfig(weight_decay=0.1))
-    names = {id(parameter): name for name, parameter in network.named_parameters()}
-    decays = {names[id(p)] for p in optimizer.param_groups[0]["params"]}
-    assert optimizer.param_groups[0]["weight_decay"] == 0.1
-    assert optimizer.param_groups[1]["weight_decay"] == 0
-    assert "encoder.layers.0.attention.query.weight" in decays
-    assert not {name for name in decays if "words" in name or "norm" in name or "bias" in name}
-
-
-def test_the_optimizer_is_the_librarys_adam() -> None:
+@pytest.mark.parametrize(
+    ("schedule", "beta2", "epsilon"),
+    [("noam", 0.998, 1e-9), ("linear", 0.999, 1e-8), ("constant", 0.999, 1e-8)],
+)
+def test_make_optimizer_is_the_librarys_adam(schedule: str, beta2: float, epsilon: float) -> None:
     """To a hundredth of one step, since some gradients are nothing but rounding errors."""
-    config = TrainingConfig(learning_rate=0.01, epsilon=1e-4)
     ours, theirs = build("ht"), build("ht")
     theirs.load_state_dict(ours.state_dict())
-    plain = torch.optim.Adam(theirs.parameters(), lr=0.01, betas=(0.9, 0.998), eps=1e-4)
+    plain = torch.optim.Adam(theirs.parameters(), lr=0.01, betas=(0.9, beta2), eps=epsilon)
+    config = TrainingConfig(learning_rate=0.01, schedule=schedule)  # type: ignore[arg-type]
     optimizer = make_optimizer(ours, config)
+    (group,) = optimizer.param_groups
+    assert (group["betas"], group["eps"]) == ((0.9, beta2), epsilon)
+    for groups in (optimizer.param_groups, plain.param_groups):
+        groups[0]["eps"] = 1e-4
     for _ in range(3):
         learn(ours, optimizer)
         learn(theirs, plain)
@@ -51,33 +48,33 @@ def test_the_optimizer_is_the_librarys_adam() -> None:
         torch.testing.assert_close(tensor, theirs.state_dict()[name], rtol=1e-5, atol=1e-4)
 
 
-def test_memory_that_is_restored_continues_as_before() -> None:
+def test_restore_moments_continues_as_before() -> None:
     network = build("ht")
     optimizer = make_optimizer(network, TrainingConfig(learning_rate=0.01))
-    assert memory_of(network, optimizer) == {}
+    assert moments_of(network, optimizer) == {}
     learn(network, optimizer)
     other = build("ht")
     other.load_state_dict(network.state_dict())
     again = make_optimizer(other, TrainingConfig(learning_rate=0.01))
-    memory = {name: tensor.clone() for name, tensor in memory_of(network, optimizer).items()}
-    restore_memory(other, again, memory, "here")
+    moments = {name: tensor.clone() for name, tensor in moments_of(network, optimizer).items()}
+    restore_moments(other, again, moments, "here")
     learn(network, optimizer)
     learn(other, again)
     for name, tensor in network.state_dict().items():
         assert torch.equal(tensor, other.state_dict()[name]), name
 
 
-def test_memory_of_other_parameters_is_refused() -> None:
+def test_moments_of_other_parameters_is_refused() -> None:
     network = build("ht")
     optimizer = make_optimizer(network, TrainingConfig())
     learn(network, optimizer)
-    memory = memory_of(network, optimizer)
+    moments = moments_of(network, optimizer)
     freeze(network, ("source_words",))
     with pytest.raises(CheckpointError, match="there: belongs to other parameters"):
-        restore_memory(network, optimizer, memory, "there")
+        restore_moments(network, optimizer, moments, "there")
     wider = build("ht", ff_width=64)
     with pytest.raises(CheckpointError, match=r"there: encoder.* has another shape"):
-        restore_memory(wider, make_optimizer(wider, TrainingConfig()), memory, "there")
+        restore_moments(wider, make_optimizer(wider, TrainingConfig()), moments, "there")
 
 
 def test_noam_is_the_formula_of_the_paper() -> None:

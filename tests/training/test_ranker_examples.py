@@ -9,6 +9,7 @@ from support import small_vocabulary
 
 from hiersum.config import Config, load_config
 from hiersum.text.tokenizer import Tokenizer
+from hiersum.training import ranker_examples
 from hiersum.training.ranker_examples import RankerExamples, label_clusters, read_unseen
 from hiersum.types import Cluster, Document
 
@@ -85,6 +86,7 @@ def test_parts_joined_are_the_whole() -> None:
 
 
 @pytest.mark.parametrize("limit", [1, 5])
-def test_long_paragraphs_are_cut(limit: int) -> None:
-    lengths = np.diff(label(CLUSTERS, f"ranker_training.max_tokens={limit}").paragraph_starts)
+def test_long_paragraphs_are_cut(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranker_examples, "MAX_TOKENS", limit)
+    lengths = np.diff(label(CLUSTERS).paragraph_starts)
     assert lengths.max() == limit

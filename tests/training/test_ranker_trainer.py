@@ -105,7 +105,7 @@ def test_the_ranker_is_the_one_with_the_lowest_validation_loss(tmp_path: Path) -
     }
     notes = json.loads((out / "ranker.json").read_text())["notes"]
     assert notes["valid_loss"] == min(validated.values()) == validated[notes["best_step"]]
-    assert notes["settings"]["learning_rate"] == 0.15
+    assert notes["settings"]["optimizer"] == "adagrad"
 
 
 def test_it_begins_with_scores_as_low_as_the_labels(tmp_path: Path) -> None:
@@ -114,6 +114,17 @@ def test_it_begins_with_scores_as_low_as_the_labels(tmp_path: Path) -> None:
     with torch.no_grad():
         logits = trainer.network.eval()(batch.titles, batch.paragraphs, batch.title_of)
     assert float(logits.sigmoid().mean()) == pytest.approx(examples().labels.mean(), rel=1e-3)
+
+
+@pytest.mark.parametrize(("optimizer", "rate"), [("adagrad", 0.15), ("adam", 3e-4)])
+def test_ranker_trainer_has_the_papers_dropout_and_a_rate_for_each_optimizer(
+    optimizer: str, rate: float, tmp_path: Path
+) -> None:
+    config = settings(optimizer=optimizer)
+    trainer = RankerTrainer(config, examples(), None, TOKENIZER, RunFolder(tmp_path))
+    assert trainer.optimizer.param_groups[0]["lr"] == rate
+    assert trainer.network.dropout == 0.2
+    assert trainer.shape.max_tokens == 256
 
 
 def test_without_validation_it_is_the_last_one(tmp_path: Path) -> None:
@@ -174,7 +185,7 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_checkpoint(
         return replace(made, labels=made.labels * float("nan")) if bad else made
 
     monkeypatch.setattr(RankerExamples, "batch", poisoned)
-    message = r"step 5: the loss is nan; the last good checkpoint stays in .*learning_rate"
+    message = r"step 5: the loss is nan; the last good checkpoint stays in .*optimizer"
     with pytest.raises(TrainingError, match=message):
         run(settings(), tmp_path)
     checkpoint = tmp_path / "run/checkpoints/step-3"
@@ -185,8 +196,8 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_checkpoint(
 
 def test_a_run_goes_on_only_with_its_settings_and_its_paragraphs(tmp_path: Path) -> None:
     run(settings(), tmp_path)
-    with pytest.raises(ConfigError, match=r"its run has ranker_training\.dropout = 0\.2, not 0\.1"):
-        run(settings(dropout=0.1), tmp_path)
+    with pytest.raises(ConfigError, match=r"its run has ranker_training\.width = 16, not 8"):
+        run(settings(width=8), tmp_path)
     with pytest.raises(TrainingError, match="this run learned from other paragraphs than these"):
         train_ranker(
             settings(), examples(3), None, TOKENIZER, run=tmp_path / "run", out=tmp_path / "model"

@@ -37,7 +37,7 @@ def test_the_newest_is_resumed_and_the_best_are_kept(tmp_path: Path) -> None:
     newest = run.newest()
     assert newest is not None
     assert newest.state.step == 7
-    assert torch.equal(newest.memory()["a"], torch.ones(2))
+    assert torch.equal(newest.moments()["a"], torch.ones(2))
     assert [c.state.step for c in run.best(Config())] == [4, 2, 3, 5, 1]
     assert {c.state.step for c in run.checkpoints()} == {1, 2, 3, 4, 5, 7}
 
@@ -101,7 +101,7 @@ def test_damage_is_named(tmp_path: Path) -> None:
     newest = run.newest()
     assert newest is not None
     with pytest.raises(CheckpointError, match=r"trainer.safetensors: cannot be read"):
-        newest.memory()
+        newest.moments()
     (folder / "trainer.json").write_text("{")
     with pytest.raises(CheckpointError, match=r"trainer.json: damaged .*; remove its folder"):
         run.newest()

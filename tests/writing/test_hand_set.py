@@ -148,11 +148,11 @@ def test_lexrank_prefers_the_title_the_focus_and_what_stands_early(
     given: dict[str, Any] = {}
 
     def walk(graph: Any, *, damping: float, prior: Any) -> Any:
-        given["prior"] = prior
+        given["prior"], given["damping"] = prior, damping
         return np.ones(len(prior))
 
-    def choose(ranks: Any, *_: Any, worth: float, **__: Any) -> list[int]:
-        given["worth"] = worth
+    def choose(ranks: Any, *_: Any, worth: float, redundancy: float, **__: Any) -> list[int]:
+        given["worth"], given["redundancy"] = worth, redundancy
         return [0]
 
     monkeypatch.setattr(extractive, "pagerank", walk)
@@ -165,6 +165,8 @@ def test_lexrank_prefers_the_title_the_focus_and_what_stands_early(
     assert focus / title == pytest.approx(3.0)
     assert title / later == pytest.approx(2.0)
     assert given["worth"] == pytest.approx(0.8)
+    assert (given["damping"], given["redundancy"]) == (0.85, 0.5)
+    assert extractive.MAX_PARAGRAPHS == 500
 
 
 @pytest.mark.parametrize(("words", "expected"), [(5, False), (6, True), (60, True), (61, False)])

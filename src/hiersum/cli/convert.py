@@ -79,8 +79,7 @@ def _check_tokenizer(folder: Path) -> None:
 
 def _texts(corpora: list[Path], kind: str) -> Iterator[str]:
     """Yield every text of corpora: titles, documents and targets."""
-    from hiersum.data.corpora import read_corpus
-    from hiersum.data.corpus_reader import counted
+    from hiersum.data.corpora import counted, read_corpus
 
     for path in corpora:
         for cluster in counted(read_corpus(path, kind), path, "reading"):

@@ -54,8 +54,7 @@ def info(
 
 def _describe_corpus(path: Path, config: Config, *, kind: str, skip_bad: bool) -> dict[str, Any]:
     """Count clusters, documents, paragraphs, duplicates, and paragraphs that copy the target."""
-    from hiersum.data.corpora import read_corpus
-    from hiersum.data.corpus_reader import counted, report_count
+    from hiersum.data.corpora import counted, read_corpus, report_count
     from hiersum.data.records import BadRecords
     from hiersum.text.duplicates import merge_duplicates, remove_clones
     from hiersum.text.paragraphs import split_document

@@ -152,8 +152,7 @@ def summarize_files(
 
     Everything is found and documents are read before the model is loaded.
     """
-    from hiersum.data.corpora import CLUSTER_SUFFIXES, read_corpus
-    from hiersum.data.corpus_reader import report_count
+    from hiersum.data.corpora import CLUSTER_SUFFIXES, read_corpus, report_count
     from hiersum.data.records import BadRecords
     from hiersum.text.formats import kind_of
 

@@ -13,9 +13,8 @@ from typing import Any
 
 from hiersum import __version__
 from hiersum.config import Config, config_to_dict
-from hiersum.data.corpora import count_records, read_corpus
-from hiersum.data.corpus_reader import counted, report_count
-from hiersum.data.identity import identify_corpus, identify_model
+from hiersum.data.corpora import count_records, counted, identify_corpus, read_corpus, report_count
+from hiersum.data.model_folder import identify_model
 from hiersum.data.partial_results import PartialResults
 from hiersum.data.records import BadRecords
 from hiersum.errors import DataError, InputError

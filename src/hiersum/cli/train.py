@@ -77,7 +77,7 @@ def prepare(
     """
     config = load_config(config_path, settings or ())
     with open_engine(engine, workers=workers, address=ray_address) as opened:
-        from hiersum.data.prepare_set import describe, prepare_clusters
+        from hiersum.data.prepare import describe, prepare_clusters
 
         prepared = prepare_clusters(
             clusters, out, config, model=model, kind=corpus, skip_bad=skip_bad, engine=opened

@@ -1,4 +1,4 @@
-"""What is read of documents, which paragraphs first, and how they relate."""
+"""Settings for reading documents, ranking paragraphs and building graphs."""
 
 from __future__ import annotations
 
@@ -9,40 +9,39 @@ from hiersum.config.checks import require_at_least, require_within
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DataConfig:
-    """How documents become paragraphs."""
+    """How documents are read and turned into input for a network."""
 
     max_documents: int = 1_000
-    """Documents of one cluster that are read; later ones are listed as unread."""
+    """Maximum documents of one cluster; the rest are listed as unread."""
     max_document_characters: int = 5_000_000
-    """Characters of one document that are read."""
+    """Maximum characters read of one document."""
     language: str = "auto"
-    """Two-letter code of the language to read, `any` for all, `auto` for the cluster's main one."""
+    """Language of the documents to read: a two-letter code, `any`, or `auto` for the most common one."""
     max_paragraph_words: int = 160
     """Longer paragraphs are split at sentence ends."""
     on_topic_only: bool = False
     """If most documents hardly mention the title, let a network read only those that do."""
     max_input_paragraphs: int = 24
-    """The best paragraphs that a network reads."""
+    """Maximum paragraphs that a network reads, the best-ranked first."""
     max_paragraph_tokens: int = 100
-    """Tokens of one paragraph that a network reads."""
+    """Maximum tokens of one paragraph that a network reads."""
     max_source_tokens: int = 1_200
-    """Tokens of the whole source that a flat network, or one that plans, reads."""
+    """Maximum tokens of the whole source, for a flat network or one with a planner."""
     augmented: bool = False
-    """Prepare cited clusters with random changes: paragraphs missing or added, page noise, no title."""
+    """Change cited clusters at random: drop or add paragraphs, add web page noise, drop the title."""
     max_target_tokens: int = 400
-    """Tokens of a target that a network learns to write, the end piece counted."""
-    supported_targets: bool = False
-    """Learn only sentences of a target that what is read supports."""
-    min_target_words: int = 1
-    """Words that a supported target must keep."""
+    """Maximum tokens of a target, including the end piece."""
+    min_supported_words: int = 0
+    """Learn only the sentences of a target that its source supports, if they have this many words; 0:
+    learn whole targets."""
     near_duplicate: float = 0.8
-    """Share of common word triples from which two paragraphs count as one; 1 keeps all but copies."""
+    """Merge paragraphs that share at least this much of their word triples; 1: only identical ones."""
 
     def __post_init__(self) -> None:
         require_at_least("data.max_documents", self.max_documents, 1)
         for name in ("max_document_characters", "max_input_paragraphs"):
             require_at_least(f"data.{name}", getattr(self, name), 1)
-        require_at_least("data.min_target_words", self.min_target_words, 1)
+        require_at_least("data.min_supported_words", self.min_supported_words, 0)
         require_at_least("data.max_paragraph_words", self.max_paragraph_words, 8)
         for name in ("max_paragraph_tokens", "max_source_tokens", "max_target_tokens"):
             require_at_least(f"data.{name}", getattr(self, name), 2)
@@ -51,22 +50,17 @@ class DataConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RankerConfig:
-    """Which paragraphs are read at all."""
+    """How paragraphs are ranked; the best are read."""
 
     kind: str = "auto"
-    """By similarity to the title; `neural`: by the model's LSTM ranker; `cited`: by its citation scorer;
-    `auto`: its scorer, else its LSTM, else similarity; `none`: in their order; `oracle`: by
-    their overlap with the target, for `prepare` only."""
-    max_paragraphs: int = 500
-    """The best paragraphs that an extractive system reads."""
-
-    def __post_init__(self) -> None:
-        require_at_least("ranker.max_paragraphs", self.max_paragraphs, 1)
+    """`similarity` to the title; `neural`: the model's LSTM ranker; `cited`: its citation scorer; `auto`:
+    the model's scorer if it has one, else its LSTM ranker, else similarity; `none`: keep the given
+    order; `oracle`: by overlap with the target, for `prepare` only."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GraphConfig:
-    """How paragraphs relate, for networks with a graph head."""
+    """The graph of paragraphs, for networks with a graph head."""
 
     kind: str = "similarity"
     """`similarity` of words; `discourse`: shared names and discourse markers; or the name of a

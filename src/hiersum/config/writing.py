@@ -1,4 +1,4 @@
-"""How summaries are written, scored and served."""
+"""Settings for writing, scoring and serving summaries."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from hiersum.errors import ConfigError
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchConfig:
-    """How a network's summary is searched for."""
+    """How a network writes a summary."""
 
     max_words: int = 120
-    """A cap on the words of the summary."""
+    """Maximum words of the summary."""
     beam_size: int = 5
-    """Hypotheses that are followed side by side; 1 is greedy."""
+    """Width of the beam; 1: greedy search."""
     length_penalty: float = 0.4
-    """Alpha of Wu et al.: 0 prefers short summaries, more prefers longer ones."""
+    """Alpha of Wu et al. (2016); higher values prefer longer summaries."""
     min_length: int = 0
-    """Tokens before a summary may end."""
+    """Minimum tokens of a text that the network writes."""
     max_length: int = 256
-    """Tokens after which it must, the end token counted."""
+    """Maximum tokens, including the end token."""
     no_repeat_ngram: int = 0
-    """No sequence of this many tokens twice; 0 allows all."""
+    """Never repeat a sequence of this many tokens; 0: no limit."""
     grounded: bool = False
-    """Names and numbers are written only as the sources have them."""
+    """Write only names and numbers that the sources contain."""
     checker: str = "auto"
-    """What judges sentences: `auto`: the model's checker if it has one, else `lexical`, which compares
-    words; or another package's."""
+    """Checks whether sources support a sentence. `lexical` compares words; `auto`: the model's checker if
+    it has one, else `lexical`; or the name of a plugin."""
     min_support: float = 0.5
-    """Support below which a sentence is not shown, where each sentence is checked."""
+    """Minimum support of a sentence, for models that check each sentence."""
     strict_support: float = 0.8
-    """The same where strictness is asked for."""
+    """The same with `--strict`."""
     batch_tokens: int = 16_000
-    """Source tokens, padded, of clusters that are written together."""
+    """Maximum source tokens, with padding, of clusters written in one batch."""
     stopping: Literal["exact", "released"] = "exact"
-    """When a search is over: when nothing can win any more, or as in the authors' code."""
+    """`exact`: search until no hypothesis can win; `released`: as the authors' code does."""
     int8: bool = False
-    """Write with eight-bit weights: faster on processors, nearly the same summaries."""
+    """Use eight-bit weights: faster on CPUs, nearly the same summaries."""
     half_source: bool = False
-    """Keep the source's keys and values in bfloat16: faster where the processor computes in it."""
+    """Keep the source's keys and values in bfloat16: faster on CPUs that support it."""
     compile: bool = False
-    """Compile the decoder's layers: minutes at the start, less time per step after it."""
+    """Compile the decoder: takes minutes at the start, then each step is faster."""
 
     def __post_init__(self) -> None:
         for name in ("max_words", "beam_size", "max_length", "batch_tokens"):
@@ -70,14 +70,6 @@ class ExtractiveConfig:
 
     style: Literal["reader", "paper"] = "reader"
     """`reader`: whole sentences, no repetition. `paper`: ranked paragraphs cut at the last word."""
-    damping: float = 0.85
-    """How much of a node's rank comes from its neighbours."""
-    redundancy: float = 0.5
-    """Cosine to a chosen sentence from which another one is left out (`reader` only)."""
-
-    def __post_init__(self) -> None:
-        require_within("extractive.damping", self.damping, 0, 0.999)
-        require_within("extractive.redundancy", self.redundancy, 0, 1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,9 +79,9 @@ class EvaluationConfig:
     preset: Literal["full", "paper", "rouge-score"] = "full"
     """Which ROUGE: `full` (with Lsum), `paper` (as the paper), `rouge-score` (that package's own)."""
     bootstrap_samples: int = 1_000
-    """Samples behind intervals and the paired bootstrap."""
+    """Samples for confidence intervals and the paired bootstrap."""
     seed: int = 1
-    """Draws samples and swaps."""
+    """Seed of the bootstrap and of the permutation test."""
 
     def __post_init__(self) -> None:
         require_at_least("evaluation.bootstrap_samples", self.bootstrap_samples, 1)
@@ -98,22 +90,22 @@ class EvaluationConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServingConfig:
-    """What a server takes on."""
+    """Limits of the server."""
 
     max_queue: int = 64
-    """Requests that may wait; further ones are told to come again."""
+    """Maximum requests that wait; further ones are rejected with a request to retry."""
     max_batch: int = 32
-    """Requests that are taken on together; `decoding.batch_tokens` bounds what is written at once."""
+    """Maximum requests in one batch; `decoding.batch_tokens` limits their size."""
     batch_wait: float = 0.02
-    """Seconds that a request waits for others to be written with, if the network is idle."""
+    """Seconds that an idle network waits for more requests to fill a batch."""
     max_body_megabytes: int = 20
-    """Size of a request."""
+    """Maximum size of a request."""
     max_documents: int = 200
-    """Documents of a request."""
+    """Maximum documents of a request."""
     body_seconds: float = 60.0
-    """Time for a request to arrive."""
+    """Seconds within which a request must arrive."""
     cors_origins: tuple[str, ...] = ()
-    """Web pages of other origins that may use the server, such as `https://example.org`; none."""
+    """Other origins whose web pages may use the server, such as `https://example.org`."""
 
     def __post_init__(self) -> None:
         for name in ("max_queue", "max_batch", "max_body_megabytes", "max_documents"):

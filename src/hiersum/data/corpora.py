@@ -10,7 +10,7 @@
                  "sentences" as [text, [[document name, paragraph], ...]]
     folders      a folder of folders of documents, each one cluster; summary.txt is its target
 
-A record that cannot be used is refused as `file:line`, or with `BadRecords(skip=True)` counted.
+An unusable record raises an error that names `file:line`; with `BadRecords(skip=True)` it is counted.
 """
 
 from __future__ import annotations
@@ -20,46 +20,51 @@ import json
 import logging
 import os
 import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from hiersum.config import DataConfig
-from hiersum.data.cited import annotated_cluster, written_cluster
 from hiersum.data.files import (
+    checksum,
     open_binary,
     parquet_rows,
     read_lines,
     read_parquet,
     read_whole,
     write_atomically,
+    write_parquet,
 )
 from hiersum.data.records import (
     BadRecords,
+    annotated_cluster,
     cluster_from_record,
     cluster_to_record,
-    is_texts,
-    join_lead,
+    multi_news_cluster,
     parse_json,
-    record_id,
+    wcep_cluster,
+    wikilead_cluster,
+    written_cluster,
 )
 from hiersum.errors import DataError, InputError
+from hiersum.progress import tracked
 from hiersum.text.documents import folder_files, read_document, read_documents
 from hiersum.text.encodings import clean_text
 from hiersum.text.formats import kind_of
-from hiersum.types import Cluster, Document
+from hiersum.types import Cluster
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 logger = logging.getLogger(__name__)
 
 CLUSTER_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".parquet", ".src"})
 BUILDING = ".building"
-"""Stands in a folder of parts until all of them are there."""
-_SEPARATOR = "|||||"
-_LINE_BREAK = "NEWLINE_CHAR"  # what Multi-News writes for a line break within a document
+"""A file that marks a folder of parts as incomplete."""
 _SUMMARY_FILE = "summary.txt"
 
 
@@ -75,8 +80,8 @@ def read_corpus(
     Args:
         path: a file; a folder for `folders`, or of parts for `clusters`.
         kind: one of `CORPORA`, or `auto` to look at the file.
-        bad: what to do with records that cannot be used; refuse them if None.
-        config: limits on the documents of `folders`.
+        bad: what to do with unusable records; None: raise an error.
+        config: limits on documents, for `folders`.
 
     Raises:
         DataError: the file or a record cannot be used; `file:line` and what is wrong.
@@ -92,12 +97,12 @@ def read_corpus(
 
 
 def detect_corpus(path: Path) -> str:
-    """Say of which kind a corpus is, by its name and its first record."""
+    """Return the kind of a corpus, detected by its name and its first record."""
     if os.path.isdir(path):
         if _parts(path):
             return "clusters"
         return "annotated" if any(path.glob("*.json")) else "folders"
-    open_binary(path).close()  # a missing file is said to be missing, whatever its name
+    open_binary(path).close()  # report a missing file as missing, whatever its name
     suffix = kind_of(path)
     if suffix == ".src" or path.name.endswith((".src.txt", ".src.cleaned")):
         return "multi-news"
@@ -113,17 +118,16 @@ def detect_corpus(path: Path) -> str:
     record = next(iter(records), None)
     if isinstance(record, tuple):
         record = record[1]
-    if isinstance(record, dict) and "lead" in record and "paragraphs" in record:
+    names = record.keys() if isinstance(record, dict) else set()
+    if {"lead", "paragraphs"} <= names:
         return "wikilead"
-    if isinstance(record, dict) and "sentences" in record and "paragraphs" in record:
+    if {"sentences", "paragraphs"} <= names:
         return "written"
-    if isinstance(record, dict) and "articles" in record:
-        return "wcep"
-    return "clusters"
+    return "wcep" if "articles" in names else "clusters"
 
 
 def count_records(path: Path) -> int | None:
-    """Return how many records a corpus has, where that is cheap to tell; for progress bars."""
+    """Return how many records a corpus has, for progress bars; None if counting is slow."""
     if parts := _parts(path):
         counts = [parquet_rows(part) for part in parts]
         return None if None in counts else sum(filter(None, counts))
@@ -138,7 +142,7 @@ def count_records(path: Path) -> int | None:
 
 
 def corpus_files(path: Path) -> list[Path]:
-    """Return the files that a corpus is in, in order."""
+    """Return the files of a corpus, in order."""
     if os.path.isdir(path):
         return sorted(file for file in path.rglob("*") if file.is_file())
     is_multi_news = detect_corpus(path) == "multi-news"
@@ -148,7 +152,7 @@ def corpus_files(path: Path) -> list[Path]:
 def write_clusters(clusters: Iterable[Cluster], path: Path) -> int:
     """Write clusters as JSON Lines or Parquet, by the path's suffix; return how many."""
     if kind_of(path) == ".parquet":
-        return _write_parquet(clusters, path)
+        return write_parquet(path, map(cluster_to_record, clusters), _schema())
     number = 0
     with ExitStack() as stack:
         file = stack.enter_context(write_atomically(path))
@@ -161,8 +165,66 @@ def write_clusters(clusters: Iterable[Cluster], path: Path) -> int:
     return number
 
 
+def identify_corpus(path: Path) -> dict[str, Any]:
+    """Return a corpus's name and checksum, to check that a resumed run has the same input."""
+    return {"name": path.name, "checksum": checksum(corpus_files(path))}
+
+
+def counted(clusters: Iterable[Cluster], path: Path, verb: str) -> Iterator[Cluster]:
+    """Yield the clusters of a corpus and show progress."""
+    return tracked(clusters, verb, lambda: count_records(path))
+
+
+def report_count(path: Path, number: int, bad: BadRecords) -> None:
+    """Log how many clusters of a corpus were skipped.
+
+    Raises:
+        DataError: none was used.
+    """
+    skipped = ""
+    if bad.count:
+        skipped = f"; {bad.count} skipped, among them: " + "; ".join(bad.messages)
+    if number == 0:
+        raise DataError(f"{path}: there are no clusters in it{skipped}")
+    if bad.count:
+        logger.warning("%s: clusters used: %d%s", path, number, skipped)
+
+
+def clusters_with_targets(
+    corpora: Sequence[Path], config: DataConfig, *, kind: str, skip_bad: bool
+) -> Iterator[Cluster]:
+    """Yield the clusters of corpora; each has a summary.
+
+    Raises:
+        DataError: a corpus has no clusters, or a cluster cannot be used or has no summary.
+    """
+    for path in corpora:
+        number, bad = 0, BadRecords(skip=skip_bad)
+        for cluster in read_corpus(path, kind, bad=bad, config=config):
+            if not cluster.summary:
+                bad.handle(
+                    DataError(
+                        f"{path}: cluster {cluster.id} has no summary; give it one, or leave such "
+                        "clusters out with --skip-bad"
+                    )
+                )
+                continue
+            number += 1
+            yield cluster
+        report_count(path, number, bad)
+
+
+def count_all(corpora: Sequence[Path], limit: int = 0) -> int | None:
+    """Return the number of clusters, at most `limit`; None if counting them is slow."""
+    counts = [count_records(path) for path in corpora]
+    if None in counts:
+        return limit or None
+    total = sum(filter(None, counts))
+    return min(total, limit) if limit else total
+
+
 def _parts(path: Path) -> list[Path]:
-    """The parts of a folder, in order; none if it is a folder of another kind, or a file."""
+    """Return the parts of a folder, in order; empty for other folders and for files."""
     return sorted(path.glob("part-*.parquet")) if os.path.isdir(path) else []
 
 
@@ -188,21 +250,7 @@ def read_records(path: Path, bad: BadRecords) -> Iterable[tuple[str, Any]]:
 def _read_wikilead(path: Path, bad: BadRecords) -> Iterator[Cluster]:
     columns = ["id", "title", "lead", "paragraphs"]
     rows = enumerate(read_parquet(path, columns), start=1)
-    yield from _each(((f"{path}:{n}", row) for n, row in rows), _wikilead_cluster, bad)
-
-
-def _wikilead_cluster(record: Any, where: str) -> Cluster:
-    if not record["paragraphs"] or not record["lead"]:
-        raise DataError(f"{where}: an article without a lead or without a body")
-    for column in ("lead", "paragraphs"):
-        if not is_texts(record[column]):
-            raise DataError(f"{where}: {column} must be a list of texts")
-    if not isinstance(record["title"], str):
-        raise DataError(f"{where}: title must be text")
-    title = clean_text(record["title"])
-    paragraphs = [clean_text(text) for text in record["paragraphs"]]
-    document = Document.from_paragraphs(paragraphs, name=title)
-    return Cluster(title, (document,), join_lead(record["lead"]), record_id(record))
+    yield from _each(((f"{path}:{n}", row) for n, row in rows), wikilead_cluster, bad)
 
 
 def _read_written(path: Path, bad: BadRecords) -> Iterator[Cluster]:
@@ -224,7 +272,7 @@ def _read_multi_news(path: Path, bad: BadRecords) -> Iterator[Cluster]:
         if source is None or target is None:
             raise DataError(f"{where}: {path.name} and {target_path.name} differ in length")
         records = [(where, (source[1], target[1], f"{path.name}-{number}"))]
-        yield from _each(records, _multi_news_cluster, bad)
+        yield from _each(records, multi_news_cluster, bad)
 
 
 def _multi_news_targets(path: Path) -> Path:
@@ -234,39 +282,8 @@ def _multi_news_targets(path: Path) -> Path:
     return target_path
 
 
-def _multi_news_cluster(record: Any, where: str) -> Cluster:
-    source, target, cluster_id = record
-    try:
-        text, summary = source.decode("utf-8").strip(), target.decode("utf-8").strip()
-    except UnicodeDecodeError as error:
-        raise DataError(f"{where}: not UTF-8 text") from error
-    parts = [part.replace(_LINE_BREAK, "\n").strip() for part in text.split(_SEPARATOR)]
-    documents = tuple(Document(clean_text(part)) for part in parts if part)
-    if not documents:
-        raise DataError(f"{where}: a cluster without documents")
-    # Targets open with a dash in the published files.
-    return Cluster("", documents, clean_text(summary).removeprefix("\u2013").strip(), cluster_id)
-
-
 def _read_wcep(path: Path, bad: BadRecords) -> Iterator[Cluster]:
-    yield from _each(_json_lines(path, bad), _wcep_cluster, bad)
-
-
-def _wcep_cluster(record: Any, where: str) -> Cluster:
-    if not isinstance(record, dict) or not isinstance(record.get("articles"), list):
-        raise DataError(f'{where}: expected an object with "articles"')
-    documents = []
-    for number, article in enumerate(record["articles"]):
-        if not isinstance(article, dict) or not isinstance(article.get("text"), str):
-            raise DataError(f'{where}: articles[{number}] has no "text"')
-        name, url = str(article.get("title") or ""), str(article.get("url") or "")
-        documents.append(Document(clean_text(article["text"]), clean_text(name), clean_text(url)))
-    if not documents:
-        raise DataError(f"{where}: a cluster without documents")
-    summary = record.get("summary")
-    if summary is not None and not isinstance(summary, str):
-        raise DataError(f'{where}: "summary" must be text')
-    return Cluster("", tuple(documents), clean_text(summary or "") or None, record_id(record))
+    yield from _each(_json_lines(path, bad), wcep_cluster, bad)
 
 
 def _read_folders(path: Path, bad: BadRecords, config: DataConfig) -> Iterator[Cluster]:
@@ -315,7 +332,7 @@ def _each(
         except DataError as error:
             bad.handle(error)
             continue
-        # A cluster without an id gets its place: results are joined on ids, and errors name them.
+        # Results are joined on ids and errors name them, so a cluster without one gets its place.
         yield cluster if cluster.id else replace(cluster, id=Path(where).name)
 
 
@@ -331,7 +348,7 @@ def _json_lines(path: Path, bad: BadRecords) -> Iterator[tuple[str, Any]]:
 
 
 def _json_file(path: Path, bad: BadRecords) -> Iterable[tuple[str, Any]]:
-    """A .json file holds one cluster or a list of them; JSON Lines under that name are read too."""
+    """Return the records of a .json file: one, a list, or JSON Lines in spite of its name."""
     data = read_whole(path)
     try:
         value = parse_json(data, str(path))
@@ -345,7 +362,7 @@ def _json_file(path: Path, bad: BadRecords) -> Iterable[tuple[str, Any]]:
 
 
 def _without_nulls(value: Any) -> Any:
-    """Parquet gives every field of a struct to every row; those a row does not have are null."""
+    """Remove null fields, which Parquet adds for what a row lacks."""
     if isinstance(value, dict):
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):
@@ -353,13 +370,13 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _write_parquet(clusters: Iterable[Cluster], path: Path) -> int:
+def _schema() -> pa.Schema:
+    """Return the columns of a cluster."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     text = pa.string()
     document = pa.struct({"name": text, "url": text, "text": text, "paragraphs": pa.list_(text)})
-    schema = pa.schema(
+    return pa.schema(
         {
             "id": text,
             "title": text,
@@ -368,16 +385,3 @@ def _write_parquet(clusters: Iterable[Cluster], path: Path) -> int:
             "graph": pa.list_(pa.list_(pa.float64())),
         }
     )
-    number = 0
-    with (
-        write_atomically(path) as file,
-        pq.ParquetWriter(file, schema, compression="zstd") as writer,
-    ):
-        rows: list[dict[str, Any]] = []
-        for number, cluster in enumerate(clusters, start=1):
-            rows.append(cluster_to_record(cluster))
-            if len(rows) == 256:
-                writer.write_table(pa.Table.from_pylist(rows, schema))
-                rows = []
-        writer.write_table(pa.Table.from_pylist(rows, schema))
-    return number

@@ -1,26 +1,31 @@
-"""Reading and writing files of many records: lines that may be packed, Parquet, and no half files."""
+"""Read and write files: lines, plain or gzip, Parquet, checksums, and atomic writes."""
 
 from __future__ import annotations
 
 import fcntl
 import gzip
+import hashlib
 import os
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from hiersum.errors import DataError, InputError
 
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 MAX_RECORD_BYTES = 128_000_000
-"""One cluster; a packed file can hold any number of bytes in few."""
+"""Limit for one cluster; a small gzip file can hold any number of bytes."""
 _GZIP = b"\x1f\x8b"
+_ROWS_AT_A_TIME = 256
 
 
 def read_lines(path: Path, *, keep_blank: bool = False) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a plain or gzip file with their numbers from 1, blank ones left out.
+    """Yield the lines of a plain or gzip file, numbered from 1; blank lines are skipped.
 
     Raises:
         DataError: the file is missing or damaged, or a line is too long.
@@ -40,7 +45,7 @@ def read_lines(path: Path, *, keep_blank: bool = False) -> Iterator[tuple[int, b
 
 
 def read_whole(path: Path) -> bytes:
-    """Return the content of a plain or gzip file that is one record.
+    """Return the content of a plain or gzip file, which must fit in memory.
 
     Raises:
         DataError: the file is missing, damaged or too large.
@@ -63,7 +68,7 @@ def _damage_of(path: Path, where: str) -> Iterator[None]:
 
 
 def open_binary(path: Path) -> IO[bytes]:
-    """Open a file for reading, unpacking gzip; what it is is told by its first bytes."""
+    """Open a file for reading. Gzip is detected by its magic bytes and unpacked."""
     try:
         file = path.open("rb")
     except FileNotFoundError as error:
@@ -88,7 +93,7 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[d
 
     open_binary(path).close()
     try:
-        # Memory maps of a damaged file can fault; plain reads only raise.
+        # Reading a damaged file through a memory map can crash; plain reads raise.
         with pq.ParquetFile(path, memory_map=False) as file:
             missing = [c for c in columns or () if c not in file.schema_arrow.names]
             if missing:
@@ -96,7 +101,7 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[d
                     f"{path}: no column {', '.join(missing)}; it has "
                     f"{', '.join(file.schema_arrow.names)}"
                 )
-            for batch in file.iter_batches(batch_size=256, columns=columns):
+            for batch in file.iter_batches(batch_size=_ROWS_AT_A_TIME, columns=columns):
                 yield from batch.to_pylist()
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         reason = str(error).split("\n")[0][:200]
@@ -104,22 +109,22 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[d
 
 
 def parquet_rows(path: Path) -> int | None:
-    """Return the number of rows a Parquet file says it has, None if it cannot be opened."""
+    """Return the number of rows in a Parquet file; None if it cannot be opened."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
         num_rows: int = pq.read_metadata(path).num_rows
     except (pa.ArrowException, OSError):
-        return None  # reading it will say what is wrong
+        return None  # reading the file raises a proper error
     return num_rows
 
 
 @contextmanager
 def write_atomically(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that takes its name only once everything is written; on error nothing is left.
+    """Open a temporary file that is renamed once everything is written, and removed on error.
 
-    A link's target is written, not the link; a device or a pipe is written to as it is.
+    Links are followed; a device or a pipe is written to directly.
 
     Raises:
         InputError: the place cannot be written to.
@@ -140,12 +145,39 @@ def write_atomically(path: Path) -> Iterator[IO[bytes]]:
             temporary.unlink(missing_ok=True)
 
 
+def write_parquet(path: Path, records: Iterable[Mapping[str, Any]], schema: pa.Schema) -> int:
+    """Write records as a Parquet file, a batch at a time; return how many."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    number = 0
+    rest = iter(records)
+    with (
+        write_atomically(path) as file,
+        pq.ParquetWriter(file, schema, compression="zstd") as writer,
+    ):
+        while rows := list(islice(rest, _ROWS_AT_A_TIME)):
+            writer.write_table(pa.Table.from_pylist(rows, schema))
+            number += len(rows)
+    return number
+
+
+def checksum(paths: Iterable[Path]) -> str:
+    """Return one checksum of the names and contents of files."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with open_binary(path) as file:
+            content = hashlib.file_digest(file, "sha256")  # type: ignore[arg-type]
+        digest.update(f"{path.name} {content.hexdigest()}\n".encode())
+    return digest.hexdigest()
+
+
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Keep other processes out of a folder; the system lifts this when ours ends, however it ends.
+    """Lock a folder against other processes; the system frees the lock however this process ends.
 
     Raises:
-        InputError: another process is at work there.
+        InputError: another process holds the lock.
     """
     descriptor = os.open(folder, os.O_RDONLY)
     try:
@@ -153,7 +185,7 @@ def alone_in(folder: Path) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise InputError(
-                f"{folder}: another hiersum is at work here; wait until it has finished"
+                f"{folder}: another hiersum process is using it; wait until it has finished"
             ) from error
         yield
     finally:

@@ -1,4 +1,4 @@
-"""What a model folder holds, checked without importing torch."""
+"""Check and open what a model folder contains, without importing torch."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hiersum.config import Config
+from hiersum.data.files import checksum
 from hiersum.errors import CheckpointError
 
 if TYPE_CHECKING:
@@ -14,10 +15,11 @@ if TYPE_CHECKING:
 
 _CONFIG = "config.json"
 _TOKENIZER = "tokenizer.model"
+_IDENTIFYING = ("config.json", "*.safetensors", "*.model")
 
 
 def check_model_name(model: Path | str) -> None:
-    """Refuse a model that is neither a folder nor could be `owner/name` on the hub.
+    """Check that a model is a folder, or could be `owner/name` on the hub.
 
     Raises:
         CheckpointError: it is a path, and there is no such folder.
@@ -29,7 +31,7 @@ def check_model_name(model: Path | str) -> None:
 
 
 def check_model(model: Path | str) -> None:
-    """Refuse what `check_model_name` refuses, and a folder without a network.
+    """Check that a model is a folder with a network, or could be `owner/name` on the hub.
 
     Raises:
         CheckpointError: there is no such folder, or it has no config.
@@ -65,8 +67,13 @@ def tokenizer_of(model: Path, config: Config) -> Tokenizer:
     return Tokenizer.load(tokenizer_file(model), config.model.profile)
 
 
+def identify_model(folder: Path) -> str:
+    """Return the checksum of a model's config, weights and tokenizer."""
+    return checksum(sorted(path for name in _IDENTIFYING for path in folder.glob(name)))
+
+
 def with_network_of(model: Path, config: Config) -> Config:
-    """Return the settings with [model] as the folder's network has it, if there is a network."""
+    """Return the settings with [model] taken from the folder's network, if it has one."""
     if not (model / _CONFIG).is_file():
         return config
     from hiersum.model.checkpoint import read_config

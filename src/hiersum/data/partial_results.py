@@ -13,11 +13,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from hiersum.data.files import alone_in, write_atomically
+from hiersum.data.files import alone_in, write_atomically, write_parquet
 from hiersum.errors import InputError
 from hiersum.text.formats import kind_of
-
-_ROWS_AT_A_TIME = 256
 
 
 class PartialResults:
@@ -81,7 +79,7 @@ class PartialResults:
         """Write the target, remove the partial file, and return the number of results."""
         if self._places:
             if kind_of(self._target) == ".parquet":
-                self._write_parquet()
+                write_parquet(self._target, self._records(), _schema())
             else:
                 with write_atomically(self._target) as file:
                     for record in self._records():
@@ -127,23 +125,6 @@ class PartialResults:
         for number in sorted(self._places):
             self._file.seek(self._places[number])
             yield json.loads(self._file.readline())["result"]
-
-    def _write_parquet(self) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        schema = _schema()
-        with (
-            write_atomically(self._target) as file,
-            pq.ParquetWriter(file, schema, compression="zstd") as writer,
-        ):
-            rows: list[dict[str, Any]] = []
-            for record in self._records():
-                rows.append(record)
-                if len(rows) == _ROWS_AT_A_TIME:
-                    writer.write_table(pa.Table.from_pylist(rows, schema))
-                    rows = []
-            writer.write_table(pa.Table.from_pylist(rows, schema))
 
 
 def _line(record: Mapping[str, Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""Cluster lines: the JSON form in which clusters are kept, checked field by field.
+"""Records of clusters: the JSON form that clusters are stored in, and those of other corpora.
 
 {"id", "title", "documents": [{"name", "url", "text"} | {"name", "url", "paragraphs"} | "text"],
  "summary"?: "text" | [{"text", "paragraphs": [number]}], "graph"?}
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate, groupby
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -19,16 +20,18 @@ from hiersum.types import CitedSentence, Cluster, Document
 
 _KEYS = ("id", "title", "documents", "summary", "graph")
 _DOCUMENT_KEYS = ("name", "url", "text", "paragraphs")
+_SEPARATOR = "|||||"
+_LINE_BREAK = "NEWLINE_CHAR"  # a line break within a Multi-News document
 
 
 @dataclass(slots=True)
 class BadRecords:
-    """What happens to a record that cannot be used: refused at once, or counted and skipped."""
+    """What to do with unusable records: raise at once, or count and skip them."""
 
     skip: bool = False
     count: int = 0
     messages: list[str] = field(default_factory=list)
-    """The first few, for a report."""
+    """The first five errors."""
 
     def handle(self, error: DataError) -> None:
         """Raise the error, or count it if bad records are skipped."""
@@ -40,7 +43,7 @@ class BadRecords:
 
 
 def parse_json(text: str | bytes, where: str) -> Any:
-    """Parse JSON, and say where if it is none."""
+    """Parse JSON; errors name the place."""
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -160,7 +163,7 @@ def _graph(value: Any, where: str) -> tuple[tuple[float, ...], ...]:
 
 
 def _cited(value: Any, where: str) -> tuple[CitedSentence, ...]:
-    """Read a summary that is given sentence by sentence."""
+    """Return the sentences of a summary that cites its paragraphs."""
     sentences = []
     for number, record in enumerate(value):
         place = f"{where}: summary[{number}]"
@@ -198,12 +201,116 @@ def _check_graph_size(cluster: Cluster, where: str) -> None:
         )
 
 
+def wikilead_cluster(record: Any, where: str) -> Cluster:
+    """Turn a row of a `wikilead` corpus into a cluster: the lead is its target."""
+    if not record["paragraphs"] or not record["lead"]:
+        raise DataError(f"{where}: an article without a lead or without a body")
+    for column in ("lead", "paragraphs"):
+        if not is_texts(record[column]):
+            raise DataError(f"{where}: {column} must be a list of texts")
+    if not isinstance(record["title"], str):
+        raise DataError(f"{where}: title must be text")
+    title = clean_text(record["title"])
+    paragraphs = [clean_text(text) for text in record["paragraphs"]]
+    document = Document.from_paragraphs(paragraphs, name=title)
+    return Cluster(title, (document,), join_lead(record["lead"]), record_id(record))
+
+
+def wcep_cluster(record: Any, where: str) -> Cluster:
+    """Turn a record of WCEP into a cluster."""
+    if not isinstance(record, dict) or not isinstance(record.get("articles"), list):
+        raise DataError(f'{where}: expected an object with "articles"')
+    documents = []
+    for number, article in enumerate(record["articles"]):
+        if not isinstance(article, dict) or not isinstance(article.get("text"), str):
+            raise DataError(f'{where}: articles[{number}] has no "text"')
+        name, url = str(article.get("title") or ""), str(article.get("url") or "")
+        documents.append(Document(clean_text(article["text"]), clean_text(name), clean_text(url)))
+    if not documents:
+        raise DataError(f"{where}: a cluster without documents")
+    summary = record.get("summary")
+    if summary is not None and not isinstance(summary, str):
+        raise DataError(f'{where}: "summary" must be text')
+    return Cluster("", tuple(documents), clean_text(summary or "") or None, record_id(record))
+
+
+def multi_news_cluster(record: Any, where: str) -> Cluster:
+    """Turn a source line, a target line and an id of Multi-News into a cluster."""
+    source, target, cluster_id = record
+    try:
+        text, summary = source.decode("utf-8").strip(), target.decode("utf-8").strip()
+    except UnicodeDecodeError as error:
+        raise DataError(f"{where}: not UTF-8 text") from error
+    parts = [part.replace(_LINE_BREAK, "\n").strip() for part in text.split(_SEPARATOR)]
+    documents = tuple(Document(clean_text(part)) for part in parts if part)
+    if not documents:
+        raise DataError(f"{where}: a cluster without documents")
+    # Targets open with a dash in the published files.
+    return Cluster("", documents, clean_text(summary).removeprefix("\u2013").strip(), cluster_id)
+
+
+def written_cluster(record: Any, where: str) -> Cluster:
+    """Turn a record of a `written` corpus, whose paragraphs are ranked, into a cluster.
+
+    Paragraphs are grouped by document, and citations renumbered.
+    """
+    try:
+        paragraphs = [(int(p["document"]), str(p["text"])) for p in record["paragraphs"]]
+        sentences = [(str(s["text"]), [*map(int, s["paragraphs"])]) for s in record["sentences"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f'{where}: expected "paragraphs" of "document" and "text", and "sentences" of "text" '
+            f'and "paragraphs" ({type(error).__name__}: {error})'
+        ) from error
+    order = sorted(range(len(paragraphs)), key=lambda number: paragraphs[number][0])
+    new_number = {old: new for new, old in enumerate(order)}
+    documents = [
+        {"name": f"document-{number}", "paragraphs": [paragraphs[n][1] for n in group]}
+        for number, group in groupby(order, key=lambda n: paragraphs[n][0])
+    ]
+    summary = [
+        {"text": text, "paragraphs": sorted(new_number.get(n, len(order)) for n in cited)}
+        for text, cited in sentences
+    ]
+    line = {"title": record.get("title"), "documents": documents, "summary": summary}
+    return cluster_from_record({"id": record.get("id"), **line}, where)
+
+
+def annotated_cluster(record: Any, where: str) -> Cluster:
+    """Turn a record of an `annotated` corpus into a cluster.
+
+    Documents are split at line breaks, and citations numbered through all documents.
+    """
+    try:
+        texts = {str(d["name"]): str(d["text"]).split("\n") for d in record["documents"]}
+        cited = [(str(text), [(str(d), int(p)) for d, p in of]) for text, of in record["sentences"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise DataError(
+            f'{where}: expected "documents" of "name" and "text", and "sentences" with what they '
+            f"cite ({type(error).__name__}: {error})"
+        ) from error
+    first = dict(zip(texts, accumulate([0, *map(len, texts.values())])))
+    num_paragraphs = sum(map(len, texts.values()))
+
+    def number(document: str, paragraph: int) -> int:
+        is_there = document in texts and 0 <= paragraph < len(texts[document])
+        return first[document] + paragraph if is_there else num_paragraphs
+
+    line = {
+        "id": record.get("id"),
+        "title": record.get("title"),
+        "documents": [{"name": name, "paragraphs": of} for name, of in texts.items()],
+        "summary": [{"text": t, "paragraphs": [number(*place) for place in of]} for t, of in cited],
+    }
+    return cluster_from_record(line, where)
+
+
 def _is_list(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
 def describe_kind(value: Any) -> str:
-    """Say what a JSON value is, for a message."""
+    """Describe a JSON value, for an error message."""
     names = {dict: "an object", list: "a list", str: "text", bool: "true or false"}
     if value is None:
         return "nothing"
@@ -211,7 +318,7 @@ def describe_kind(value: Any) -> str:
 
 
 def record_id(record: Mapping[str, Any]) -> str:
-    """Return a record's id as text, whatever it was written as; empty if there is none."""
+    """Return a record's id as text, empty if it has none."""
     return "" if record.get("id") is None else clean_text(str(record["id"]))
 
 

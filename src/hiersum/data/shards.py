@@ -1,38 +1,47 @@
-"""Prepared sets: examples on disk, ready to train on, in files that others can read.
+"""Prepared sets: training examples on disk, as Parquet files.
 
-    manifest.json         settings, fingerprints, and of each shard its examples, bytes and checksum
+    manifest.json         settings, fingerprints, and the size and checksum of each shard
     part-00000.parquet    examples, one per row
-    tokenizer.model       the SentencePiece model that wrote the ids
-    ranker.*              the ranker that chose the paragraphs, when it was a trained one
+    tokenizer.model       the SentencePiece model of the ids
+    ranker.*              the trained ranker that chose the paragraphs, if one did
 
-Each file is written under another name and then renamed, and the manifest names only shards that
-are whole. A shard's checksum is tested whenever it is opened.
+Each file is written under a temporary name and then renamed, and the manifest lists only complete
+shards. A shard's checksum is verified whenever it is read.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
+import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from hiersum.data.columns import Rows, from_bytes, to_bytes
+import numpy as np
+from numpy.typing import NDArray
+
 from hiersum.data.files import write_atomically
 from hiersum.errors import DataError
 from hiersum.ranking.ranker import RANKER_FILES
 from hiersum.types import Example
 
+if TYPE_CHECKING:  # pyarrow is loaded only where shards are read or written
+    import pyarrow as pa
+
+Ints = NDArray[np.int64]
 FORMAT = 1
 MANIFEST, TOKENIZER = "manifest.json", "tokenizer.model"
 _ANEW = "run the same hiersum prepare again to make it anew"
+_EDGE = ("row", "column", "weight")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shard:
-    """One file of examples, as the manifest knows it."""
+    """One file of examples, as recorded in the manifest."""
 
     name: str
     examples: int
@@ -47,10 +56,10 @@ class Shard:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Manifest:
-    """What a prepared set holds, and what it was made from."""
+    """The contents of a prepared set, and what it was made from."""
 
     config: Mapping[str, Any]
-    """The settings that matter for what the examples are."""
+    """The settings that determine the examples."""
     tokenizer: str
     """Fingerprint of the tokenizer."""
     ranker: str | None
@@ -72,7 +81,7 @@ class Manifest:
         )
 
     def write(self, folder: Path) -> None:
-        """Put the manifest into its folder, in place of the one that is there."""
+        """Write the manifest into its folder, replacing an earlier one."""
         record = {"format": FORMAT, "library": "hiersum", **dataclasses.asdict(self)}
         with write_atomically(folder / MANIFEST) as file:
             file.write(json.dumps(record, indent=2, ensure_ascii=False).encode() + b"\n")
@@ -110,7 +119,7 @@ class Manifest:
 
 
 class PreparedSet:
-    """A finished prepared set, to be read."""
+    """A complete prepared set."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
         self.folder = folder
@@ -140,12 +149,12 @@ class PreparedSet:
 
     @property
     def tokenizer_path(self) -> Path:
-        """The tokenizer that wrote the ids."""
+        """The tokenizer of the ids."""
         return self.folder / TOKENIZER
 
     @property
     def ranker_paths(self) -> tuple[Path, ...]:
-        """The files of the trained ranker that chose the paragraphs; none if it was not trained."""
+        """The files of the trained ranker that chose the paragraphs, if one did."""
         paths = (self.folder / name for name in RANKER_FILES)
         return tuple(path for path in paths if path.is_file())
 
@@ -164,12 +173,12 @@ class PreparedSet:
             yield from self.load(shard).examples()
 
     def load(self, shard: Shard) -> Rows:
-        """Return the rows of one shard, once its checksum is tested."""
+        """Return the rows of one shard, after verifying its checksum."""
         return from_bytes(read_shard(self.folder, shard))
 
 
 def write_shard(folder: Path, name: str, examples: Sequence[Example], *, skipped: int) -> Shard:
-    """Write examples as one shard and return what the manifest says of it."""
+    """Write examples as one shard and return its entry in the manifest."""
     data = to_bytes(examples)
     with write_atomically(folder / name) as file:
         file.write(data)
@@ -189,7 +198,7 @@ def read_shard(folder: Path, shard: Shard) -> bytes:
     """Return the bytes of a shard.
 
     Raises:
-        DataError: they are not those the manifest was written for.
+        DataError: they do not match the checksum in the manifest.
     """
     path = folder / shard.name
     try:
@@ -201,3 +210,116 @@ def read_shard(folder: Path, shard: Shard) -> bytes:
             f"{path}: damaged, its bytes are not those that {MANIFEST} was written for; {_ANEW}"
         )
     return data
+
+
+class Rows:
+    """Examples as Arrow columns, a tenth of the memory of objects, which are made on demand."""
+
+    def __init__(self, table: pa.Table) -> None:
+        self.table = table
+
+    @classmethod
+    def join(cls, parts: Sequence[Rows]) -> Rows:
+        """Return the rows of all parts, one after another."""
+        import pyarrow as pa
+
+        tables = [_schema().empty_table(), *(part.table for part in parts)]
+        return cls(pa.concat_tables(tables).combine_chunks())
+
+    def __len__(self) -> int:
+        return int(self.table.num_rows)
+
+    def __getitem__(self, rows: slice) -> Rows:
+        start, stop, _ = rows.indices(len(self))
+        return Rows(self.table.slice(start, stop - start))
+
+    def examples(self, indices: Sequence[int] | Ints | None = None) -> list[Example]:
+        """Return the examples in these rows, or in all."""
+        table = self.table if indices is None else self.table.take(np.asarray(indices, np.int64))
+        return [_example(record) for record in table.to_pylist()]
+
+    def shapes(self, *, is_flat: bool) -> Ints:
+        """Return paragraphs, tokens of the longest paragraph and tokens of the target, per row.
+
+        Args:
+            is_flat: count all paragraphs of an example as one.
+        """
+        import pyarrow.compute as pc
+
+        num_paragraphs = _numbers(pc.list_value_length(self.table["paragraph_ids"]))
+        lengths = _numbers(pc.list_value_length(pc.list_flatten(self.table["paragraph_ids"])))
+        starts = np.cumsum(num_paragraphs) - num_paragraphs
+        targets = _numbers(pc.fill_null(pc.list_value_length(self.table["target_ids"]), 0))
+        if is_flat:
+            sources = np.add.reduceat(lengths, starts) if len(self) else lengths
+            return np.stack([np.ones_like(sources), sources, targets], axis=1)
+        longest = np.maximum.reduceat(lengths, starts) if len(self) else lengths
+        return np.stack([num_paragraphs, longest, targets], axis=1)
+
+
+def to_bytes(examples: Sequence[Example]) -> bytes:
+    """Return examples as a Parquet file; equal examples give equal bytes."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    file = io.BytesIO()
+    table = pa.Table.from_pylist([_record(example) for example in examples], _schema())
+    pq.write_table(table, file, compression="zstd")
+    return file.getvalue()
+
+
+def from_bytes(data: bytes) -> Rows:
+    """Return the examples of a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    return Rows(pq.read_table(pa.BufferReader(data), schema=_schema()))
+
+
+@cache
+def _schema() -> pa.Schema:
+    import pyarrow as pa
+
+    ids = pa.list_(pa.int32())
+    edge = pa.struct(dict(zip(_EDGE, (pa.int32(), pa.int32(), pa.float64()))))
+    return pa.schema(
+        {
+            "id": pa.string(),
+            "title": pa.string(),
+            "paragraph_ids": pa.list_(ids),
+            "documents": ids,
+            "positions": ids,
+            "scores": pa.list_(pa.float64()),
+            "graph": pa.list_(edge),
+            "target_ids": ids,
+            "target": pa.string(),
+            "boundaries": pa.list_(ids),
+            "plans": pa.list_(ids),
+        }
+    )
+
+
+def _record(example: Example) -> dict[str, Any]:
+    record = {column.name: getattr(example, column.name) for column in dataclasses.fields(Example)}
+    return record | {"graph": [dict(zip(_EDGE, edge)) for edge in example.graph]}
+
+
+def _example(record: dict[str, Any]) -> Example:
+    target_ids = record["target_ids"]
+    return Example(
+        id=record["id"],
+        title=record["title"],
+        paragraph_ids=tuple(map(tuple, record["paragraph_ids"])),
+        documents=tuple(record["documents"]),
+        positions=tuple(record["positions"]),
+        scores=tuple(record["scores"]),
+        graph=tuple((edge["row"], edge["column"], edge["weight"]) for edge in record["graph"]),
+        target_ids=None if target_ids is None else tuple(target_ids),
+        target=record["target"],
+        boundaries=tuple(map(tuple, record["boundaries"] or ())),
+        plans=tuple(map(tuple, record["plans"] or ())),
+    )
+
+
+def _numbers(column: pa.ChunkedArray) -> Ints:
+    return np.asarray(column.to_numpy(), dtype=np.int64)

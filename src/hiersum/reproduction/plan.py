@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from hiersum.config import Config, RankerTrainingConfig, SearchConfig, config_to_dict
-from hiersum.data.identity import identify_corpus, identify_model
+from hiersum.data.corpora import identify_corpus
+from hiersum.data.model_folder import identify_model
 from hiersum.errors import ConfigError
 from hiersum.reproduction.experiment import SPLITS, Experiment
 from hiersum.reproduction.stages import Stage
@@ -211,7 +212,7 @@ class Plan:
             if split in stages:
                 continue
             # Training targets may be cut to what the sources support; test targets never are.
-            whole = replace(config, data=replace(config.data, supported_targets=False))
+            whole = replace(config, data=replace(config.data, min_supported_words=0))
             used = whole if split == "test" else config
             stages[split] = Stage(
                 name=f"prepare/{form}/{split}",

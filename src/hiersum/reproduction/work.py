@@ -28,17 +28,14 @@ from typing import Any
 
 from hiersum.building.articles import BuildSettings, build_clusters
 from hiersum.config import Config, TrainingConfig, config_to_toml
-from hiersum.data.bucketing import bucket
-from hiersum.data.columns import Rows
+from hiersum.data.batches import BatchStream, bucket
 from hiersum.data.corpora import count_records, read_corpus, write_clusters
 from hiersum.data.files import write_atomically
 from hiersum.data.model_folder import tokenizer_of
 from hiersum.data.partial_results import PartialResults
-from hiersum.data.prepare_set import prepare_clusters
-from hiersum.data.preparing import empty_clones
+from hiersum.data.prepare import empty_clones, prepare_clusters
 from hiersum.data.records import BadRecords
-from hiersum.data.shards import TOKENIZER, PreparedSet
-from hiersum.data.stream import BatchStream
+from hiersum.data.shards import TOKENIZER, PreparedSet, Rows
 from hiersum.errors import TrainingError
 from hiersum.pipeline import Summarizer
 from hiersum.progress import tracked

@@ -10,10 +10,9 @@ from pathlib import Path
 
 from hiersum.bundled import recommended_settings
 from hiersum.config import Config, config_to_toml, load_config, read_toml
-from hiersum.data.corpora import read_corpus, write_clusters
-from hiersum.data.corpus_reader import counted, report_count
+from hiersum.data.corpora import counted, read_corpus, report_count, write_clusters
 from hiersum.data.files import write_atomically
-from hiersum.data.prepare_set import prepare_clusters
+from hiersum.data.prepare import prepare_clusters
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import DataError, InputError
@@ -128,8 +127,6 @@ def settings(
         "schedule": "linear",
         "learning_rate": _RATES[config.model.profile],
         "warmup_steps": max(1, steps // 20),
-        "beta2": 0.999,
-        "epsilon": 1e-8,
         "max_gradient_norm": 1.0,
         "log_every": max(1, steps // 100),
         "save_every": max(1, steps // 20),

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from hiersum.config import Config
-from hiersum.data.batches import collate
-from hiersum.data.bucketing import bucket_examples
+from hiersum.data.batches import bucket_examples, collate
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import TrainingError
 from hiersum.model.batch import Batch
@@ -25,6 +24,8 @@ from hiersum.types import Example
 from hiersum.writing.neural_model import NeuralModel
 
 SCORES = ("rouge1", "rouge2", "rougeL")
+PLAN_WEIGHT = 3.0
+"""Weight of one decision of the planner, in target tokens."""
 
 
 class Losses(NamedTuple):
@@ -41,11 +42,10 @@ class Losses(NamedTuple):
 class Objective(nn.Module):
     """A network together with its loss, so that several processes can share both."""
 
-    def __init__(self, network: Network, *, smoothing: float, plan_weight: float) -> None:
+    def __init__(self, network: Network, *, smoothing: float) -> None:
         super().__init__()
         self.network = network
         self.smoothing = smoothing
-        self.plan_weight = plan_weight
 
     def forward(self, batch: Batch) -> Losses:
         """Return the losses of a batch.
@@ -67,7 +67,7 @@ class Objective(nn.Module):
             )
         logits_YV, plan = network.forward_with_plans(batch)
         total, plain = smoothed_cross_entropy(logits_YV, batch.label_Y, self.smoothing)
-        return Losses(total + self.plan_weight * plan, plain, plan.detach())
+        return Losses(total + PLAN_WEIGHT * plan, plain, plan.detach())
 
 
 def smoothed_cross_entropy(
@@ -126,7 +126,7 @@ class Validator:
     @torch.no_grad()
     def _losses(self, network: Network) -> dict[str, float]:
         device = next(network.parameters()).device
-        objective = Objective(network, smoothing=0, plan_weight=0)
+        objective = Objective(network, smoothing=0)
         sums = dict.fromkeys(("loss", "plan_loss", "num_tokens", "num_boundaries"), 0.0)
         for examples in self._batches:
             batch = collate(examples).to(device)

@@ -13,7 +13,7 @@ import numpy as np
 
 from hiersum import __version__
 from hiersum.config import Config
-from hiersum.data.corpus_reader import clusters_with_targets, count_all
+from hiersum.data.corpora import clusters_with_targets, count_all
 from hiersum.data.model_folder import tokenizer_of, with_network_of
 from hiersum.errors import DataError
 from hiersum.evaluation.rouge import CUTS, Floats, recalls_at

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from hiersum.config import Config
-from hiersum.data.bucketing import bucket
-from hiersum.data.preparing import empty_clones
+from hiersum.data.batches import bucket
+from hiersum.data.prepare import empty_clones
 from hiersum.ranking.lstm import Packed
 from hiersum.ranking.neural import encode
 from hiersum.text.overlap import ngram_overlap
@@ -28,6 +28,8 @@ from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster, Paragraph
 
 Ints = NDArray[np.int64]
+MAX_TOKENS = 256
+"""Tokens of a paragraph that the ranker reads."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +103,9 @@ def label_clusters(
     clusters: Sequence[Cluster], tokenizer: Tokenizer, config: Config
 ) -> RankerExamples:
     """Make examples of the paragraphs of clusters with summaries, of some of them if so configured."""
-    max_tokens = config.ranker_training.max_tokens
     texts = [_drawn(cluster, config) for cluster in clusters]
-    titles = encode([cluster.title for cluster in clusters], tokenizer, max_tokens)
-    paragraphs = encode(list(chain.from_iterable(texts)), tokenizer, max_tokens)
+    titles = encode([cluster.title for cluster in clusters], tokenizer, MAX_TOKENS)
+    paragraphs = encode(list(chain.from_iterable(texts)), tokenizer, MAX_TOKENS)
     labels = [
         ngram_overlap(cluster.summary or "", of_cluster, 2).recall
         for cluster, of_cluster in zip(clusters, texts)

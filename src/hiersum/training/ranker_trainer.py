@@ -32,7 +32,8 @@ from hiersum.config import Config, RankerTrainingConfig
 from hiersum.errors import CheckpointError, TrainingError
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.training.ranker_examples import RankerExamples
+from hiersum.training.optimizer import moments_of, restore_moments
+from hiersum.training.ranker_examples import MAX_TOKENS, RankerExamples
 from hiersum.training.ranker_start import start_weights
 from hiersum.training.run_folder import (
     Interruption,
@@ -44,8 +45,9 @@ from hiersum.training.run_folder import (
 
 STATE, TENSORS = "ranker.json", "ranker.safetensors"
 Groups = Mapping[str, Mapping[str, Tensor]]
-_REMEMBERED = {"adagrad": ("sum",), "adam": ("exp_avg", "exp_avg_sq")}
-"""The tensors that each optimizer keeps per weight."""
+DROPOUT = 0.2
+LEARNING_RATES = {"adagrad": 0.15, "adam": 3e-4}
+"""Adagrad's is the paper's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,9 +118,9 @@ class RankerTrainer:
         ]
         torch.manual_seed(self.config.seed)
         self.shape = RankerShape(
-            vocab_size=tokenizer.size, width=self.config.width, max_tokens=self.config.max_tokens
+            vocab_size=tokenizer.size, width=self.config.width, max_tokens=MAX_TOKENS
         )
-        self.network = RankerNetwork(self.shape, dropout=self.config.dropout)
+        self.network = RankerNetwork(self.shape, dropout=DROPOUT)
         self.optimizer = _optimizer(self.network, self.config)
         self.best: dict[str, Tensor] = {}
         self.state = RankerState(examples=examples.fingerprint)
@@ -183,11 +185,11 @@ class RankerTrainer:
         if not math.isfinite(value):
             raise TrainingError(
                 f"step {step}: the loss is {value}; the last good checkpoint stays in "
-                f"{self.folder.root}; lower ranker_training.learning_rate in a new run"
+                f"{self.folder.root}; try another ranker_training.optimizer or seed in a new run"
             )
         if self.config.optimizer == "adam":
             share_left = 1 - self.state.step / len(self.plan)
-            self.optimizer.param_groups[0]["lr"] = self.config.learning_rate * share_left
+            self.optimizer.param_groups[0]["lr"] = LEARNING_RATES["adam"] * share_left
         self.optimizer.zero_grad()
         loss.backward()
         self.optimizer.step()
@@ -221,14 +223,11 @@ class RankerTrainer:
         self.state = replace(self.state, best_step=self.state.step, best_loss=loss)
 
     def _save(self) -> None:
-        memory = {
-            f"optimizer.{key}": {
-                name: self.optimizer.state[parameter][key]
-                for name, parameter in self.network.named_parameters()
-            }
-            for key in _REMEMBERED[self.config.optimizer]
+        groups = {
+            "network": self.network.state_dict(),
+            "best": self.best,
+            "optimizer": moments_of(self.network, self.optimizer),
         }
-        groups = {"network": self.network.state_dict(), "best": self.best, **memory}
         save_state(self.folder.root, self.state, groups)
 
     def _resume(self) -> bool:
@@ -243,17 +242,13 @@ class RankerTrainer:
                 "give the clusters it began with, or --out a new folder"
             )
         self.network.load_state_dict(groups["network"])
-        for name, parameter in self.network.named_parameters():
-            self.optimizer.state[parameter] = {
-                key: groups[f"optimizer.{key}"][name] for key in _REMEMBERED[self.config.optimizer]
-            } | {"step": torch.tensor(float(state.step))}
+        restore_moments(self.network, self.optimizer, groups["optimizer"], str(self.folder.root))
         self.best, self.state = groups["best"], state
         return True
 
 
 def _optimizer(network: RankerNetwork, config: RankerTrainingConfig) -> torch.optim.Optimizer:
-    # Fused: one pass over weights and what is remembered instead of several.
-    parameters, rate = network.parameters(), config.learning_rate
+    parameters, rate = network.parameters(), LEARNING_RATES[config.optimizer]
     if config.optimizer == "adam":
         return torch.optim.Adam(parameters, lr=rate, fused=True)
     return torch.optim.Adagrad(parameters, lr=rate, initial_accumulator_value=0.01, fused=True)

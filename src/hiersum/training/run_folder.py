@@ -30,13 +30,13 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from hiersum.config import Config, config_to_dict, config_to_toml, load_config
+from hiersum.data.batches import Position
 from hiersum.data.files import read_lines, write_atomically
-from hiersum.data.stream import Position
 from hiersum.errors import CheckpointError, ConfigError, DataError, InputError, TrainingError
 from hiersum.model.checkpoint import save_pretrained
 from hiersum.model.network import Network
 
-STATE, MEMORY = "trainer.json", "trainer.safetensors"
+STATE, MOMENTS = "trainer.json", "trainer.safetensors"
 _MAY_BE_THERE = {"prepared"}  # `finetune` puts its data there before the run begins
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _MAY_CHANGE = {("training", "steps")}
@@ -66,13 +66,13 @@ class Checkpoint:
     folder: Path
     state: TrainerState
 
-    def memory(self) -> dict[str, Tensor]:
-        """Return what the optimizer remembered.
+    def moments(self) -> dict[str, Tensor]:
+        """Return the state of the optimizer.
 
         Raises:
             CheckpointError: the file is damaged.
         """
-        path = self.folder / MEMORY
+        path = self.folder / MOMENTS
         try:
             tensors: dict[str, Tensor] = load_file(path)
         except (SafetensorError, OSError) as error:
@@ -136,7 +136,7 @@ class RunFolder:
 
     def newest(self) -> Checkpoint | None:
         """Return the checkpoint to resume from, None at the beginning."""
-        complete = [c for c in self.checkpoints() if (c.folder / MEMORY).exists()]
+        complete = [c for c in self.checkpoints() if (c.folder / MOMENTS).exists()]
         return complete[-1] if complete else None
 
     def best(self, config: Config) -> list[Checkpoint]:
@@ -149,7 +149,7 @@ class RunFolder:
     def save(
         self,
         network: Network,
-        memory: Mapping[str, Tensor],
+        moments: Mapping[str, Tensor],
         state: TrainerState,
         config: Config,
         companions: Mapping[str, Path],
@@ -158,7 +158,7 @@ class RunFolder:
 
         Args:
             network: the weights.
-            memory: what the optimizer remembers.
+            moments: the state of the optimizer.
             state: where the run is.
             config: which checkpoints are kept.
             companions: files that go into the model folder, by name (tokenizer, ranker).
@@ -170,7 +170,7 @@ class RunFolder:
             save_pretrained(network, folder)
             for name, path in companions.items():
                 shutil.copyfile(path, folder / name)
-            save_file({name: t.contiguous() for name, t in memory.items()}, folder / MEMORY)
+            save_file({name: t.contiguous() for name, t in moments.items()}, folder / MOMENTS)
             (folder / STATE).write_text(json.dumps(asdict(state), indent=2) + "\n")
         self.prune(config)
 
@@ -182,7 +182,7 @@ class RunFolder:
         best = self.best(config)
         checkpoints = self.checkpoints()
         for checkpoint in checkpoints[:-1]:
-            (checkpoint.folder / MEMORY).unlink(missing_ok=True)
+            (checkpoint.folder / MOMENTS).unlink(missing_ok=True)
             if checkpoint.folder not in {kept.folder for kept in best}:
                 remove_checkpoint(checkpoint.folder)
         record = [

@@ -18,9 +18,8 @@ from typing import Any, Literal
 import torch
 
 from hiersum.config import Config, ModelConfig
-from hiersum.data.batches import collate
+from hiersum.data.batches import BatchStream, collate
 from hiersum.data.shards import PreparedSet
-from hiersum.data.stream import BatchStream
 from hiersum.errors import ConfigError, MissingDependencyError, TrainingError
 from hiersum.model.batch import Batch
 from hiersum.model.checkpoint import TOKENIZER, from_pretrained, read_config
@@ -31,11 +30,11 @@ from hiersum.training.optimizer import (
     freeze,
     learning_rate,
     make_optimizer,
-    memory_of,
-    restore_memory,
+    moments_of,
+    restore_moments,
 )
 from hiersum.training.run_folder import (
-    MEMORY,
+    MOMENTS,
     STATE,
     Interruption,
     MetricsWriter,
@@ -107,15 +106,13 @@ class Trainer:
         self.state = checkpoint.state if checkpoint else TrainerState()
         self.network = self._build(checkpoint.folder if checkpoint else None)
         freeze(self.network, config.training.frozen)
-        self.memory = make_optimizer(self.network, config.training)
-        objective = Objective(
-            self.network,
-            smoothing=config.training.label_smoothing,
-            plan_weight=config.training.plan_weight,
-        )
-        self.parallel, self.optimizer = self.accelerator.prepare(objective, self.memory)
+        self.optimizer = make_optimizer(self.network, config.training)
+        objective = Objective(self.network, smoothing=config.training.label_smoothing)
+        self.parallel, self.parallel_optimizer = self.accelerator.prepare(objective, self.optimizer)
         if checkpoint is not None:
-            restore_memory(self.network, self.memory, checkpoint.memory(), str(checkpoint.folder))
+            restore_moments(
+                self.network, self.optimizer, checkpoint.moments(), str(checkpoint.folder)
+            )
             self._restore_scale()
         self.validator = self._validator(tokenizer)
         self.stream = iter(
@@ -184,10 +181,10 @@ class Trainer:
                 "training.max_gradient_norm, in a new run that starts from it"
             )
         rate = learning_rate(training, step, self.config.model.width)
-        for group in self.memory.param_groups:
+        for group in self.optimizer.param_groups:
             group["lr"] = rate
-        self.optimizer.step()
-        self.optimizer.zero_grad(set_to_none=True)
+        self.parallel_optimizer.step()
+        self.parallel_optimizer.zero_grad(set_to_none=True)
         return counts | losses | {"learning_rate": rate, "gradient_norm": float(norm or 0.0)}
 
     def _gather_gradients(self, batches: list[Batch], num_tokens: float) -> dict[str, float]:
@@ -262,8 +259,8 @@ class Trainer:
         if (
             must_save or is_last or step % training.save_every == 0
         ) and self.accelerator.is_main_process:
-            memory = memory_of(self.network, self.memory)
-            self.run_folder.save(self.network, memory, self.state, self.config, self.companions)
+            moments = moments_of(self.network, self.optimizer)
+            self.run_folder.save(self.network, moments, self.state, self.config, self.companions)
         self.accelerator.wait_for_everyone()
 
     def _sum(self, values: Mapping[str, float]) -> dict[str, float]:
@@ -328,6 +325,6 @@ def write_final_model(run: RunFolder, config: Config) -> None:
     chosen = (run.best(config) or run.checkpoints()[-1:])[0]
     partial = run.model.with_name(f".{run.model.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    shutil.copytree(chosen.folder, partial, ignore=shutil.ignore_patterns(MEMORY, STATE))
+    shutil.copytree(chosen.folder, partial, ignore=shutil.ignore_patterns(MOMENTS, STATE))
     shutil.rmtree(run.model, ignore_errors=True)
     partial.rename(run.model)

@@ -10,8 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hiersum.config import DataConfig
-from hiersum.data.corpora import read_corpus
-from hiersum.data.corpus_reader import counted, report_count
+from hiersum.data.corpora import counted, read_corpus, report_count
 from hiersum.data.files import write_atomically
 from hiersum.data.records import BadRecords
 from hiersum.errors import InputError

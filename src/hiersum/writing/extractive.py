@@ -26,6 +26,10 @@ from hiersum.types import Attention, Cluster, Document, Paragraph, Progress, Sou
 from hiersum.writing.selection import select
 from hiersum.writing.writer import Draft, Reading, Told, Watch, open_cluster
 
+MAX_PARAGRAPHS = 500
+"""The best paragraphs that are read."""
+_DAMPING = 0.85  # of PageRank: the share of a node's rank that comes from its neighbours
+_MAX_SIMILARITY = 0.5  # cosine between two sentences of one summary
 _MAX_SENTENCES = 2_500  # all pairs are compared: this many take 50 MB
 _FOCUS_WEIGHT = 3.0  # a question steers more than the title, which most paragraphs are about
 # A sentence that leans on the one before it reads badly alone.
@@ -91,7 +95,7 @@ def lead(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
     sentences = _sentences(ranked, task.max_words)
     vectors = TfidfSpace([sentence.text for sentence in sentences], stem=True).vectors
     ranks = np.arange(len(sentences), 0, -1.0)
-    chosen = _choose(sentences, ranks, cosines(vectors, vectors), task, config)
+    chosen = _choose(sentences, ranks, cosines(vectors, vectors), task)
     return [_sourced(sentences[index]) for index in chosen]
 
 
@@ -105,7 +109,7 @@ def lexrank(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
     if config.style == "paper":
         nodes = sorted(task.ranking)
         graph = similarity_graph([paragraph.text for paragraph in task.paragraphs], nodes)
-        ranks = pagerank(graph, damping=config.damping)
+        ranks = pagerank(graph, damping=_DAMPING)
         order = [nodes[index] for index in np.argsort(-ranks, kind="stable")]
         return _cut_paragraphs([task.paragraphs[index] for index in order], task.max_words)
     paragraphs = [task.paragraphs[index] for index in sorted(_affordable(task))]
@@ -117,8 +121,8 @@ def lexrank(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
     if not relevance.any():  # no title, or none of its words is known: all are alike
         relevance = np.ones(len(sentences))
     prior = relevance * [_prominence(sentence.paragraph) for sentence in sentences]
-    ranks = pagerank(similarities, damping=config.damping, prior=prior)
-    chosen = _choose(sentences, ranks, similarities, task, config)
+    ranks = pagerank(similarities, damping=_DAMPING, prior=prior)
+    chosen = _choose(sentences, ranks, similarities, task)
     return [_sourced(sentences[index]) for index in _in_reading_order(sentences, chosen)]
 
 
@@ -149,7 +153,7 @@ class ExtractiveWriter:
         keep_all = cluster.graph is not None
         paragraphs = read_paragraphs(opened.cluster.documents, config.data, keep_all=keep_all)
         scores = self.ranker.scores(opened.query, paragraphs)
-        ranking = best_first(scores)[: config.ranker.max_paragraphs]
+        ranking = best_first(scores)[:MAX_PARAGRAPHS]
         title = opened.cluster.title
         task = Task(title, request.focus, paragraphs, ranking, request.max_words)
         read = [paragraphs[index] for index in ranking]
@@ -226,7 +230,6 @@ def _choose(
     ranks: NDArray[np.float64],
     similarities: NDArray[np.float64],
     task: Task,
-    config: ExtractiveConfig,
 ) -> list[int]:
     """Choose sentences; one that leans on the one before it is taken only after that one."""
     return select(
@@ -235,7 +238,7 @@ def _choose(
         [sentence.num_words for sentence in sentences],
         [n - 1 if n and _leans(sentence.text) else None for n, sentence in enumerate(sentences)],
         max_words=task.max_words,
-        redundancy=config.redundancy,
+        redundancy=_MAX_SIMILARITY,
         worth=_MIN_RANK * float(ranks.mean()),
     )
 

@@ -17,7 +17,7 @@ from hiersum.checking.answers import Answers, find_answers
 from hiersum.checking.checker import Checker, open_checker
 from hiersum.checking.comparison import Statement
 from hiersum.config import Config, SearchConfig
-from hiersum.data.bucketing import bucket_examples
+from hiersum.data.batches import bucket_examples
 from hiersum.data.example import build_example
 from hiersum.model.network import EncoderDecoder
 from hiersum.ranking.choice import choose_ranker

@@ -12,6 +12,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from made_up import made_up_articles, write_lines
@@ -19,18 +20,28 @@ from networks import TINY
 from support import small_vocabulary
 
 from hiersum.config import Config, ModelConfig, load_config
-from hiersum.data import prepare_set, preparing
+from hiersum.data import prepare
 from hiersum.data.corpora import read_corpus
+from hiersum.data.example import InputForm, build_example
 from hiersum.data.files import alone_in
-from hiersum.data.prepare_set import describe, prepare_clusters
-from hiersum.data.preparing import SHARD_CLUSTERS
-from hiersum.data.shards import PreparedSet
+from hiersum.data.prepare import (
+    SHARD_CLUSTERS,
+    Part,
+    Recipe,
+    cut_to_supported,
+    describe,
+    empty_clones,
+    prepare_clusters,
+    prepare_part,
+)
+from hiersum.data.shards import PreparedSet, from_bytes, read_shard
 from hiersum.errors import CheckpointError, DataError, InputError
 from hiersum.model.checkpoint import save_pretrained
 from hiersum.model.network import build_network
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
+from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.types import Paragraph
+from hiersum.types import Cluster, Document, Example, Paragraph
 
 
 @pytest.fixture
@@ -152,13 +163,13 @@ def test_a_run_that_stopped_goes_on_and_does_nothing_twice(
     prepare_clusters([clusters], whole, Config(), model=model)
     begun: list[int] = []
 
-    def work(part: preparing.Part, *, recipe: preparing.Recipe) -> object:
+    def work(part: Part, *, recipe: Recipe) -> object:
         begun.append(part.number)
         if len(begun) in (2, 4):
             raise StoppedError
-        return preparing.prepare_part(part, recipe=recipe)
+        return prepare_part(part, recipe=recipe)
 
-    monkeypatch.setattr(prepare_set, "prepare_part", work)
+    monkeypatch.setattr(prepare, "prepare_part", work)
     for _ in range(2):
         with pytest.raises(StoppedError):
             prepare_clusters([clusters], out, Config(), model=model)
@@ -191,14 +202,14 @@ def test_a_finished_set_is_left_alone_and_a_damaged_one_mended(
     times = {path: path.stat().st_mtime_ns for path in out.iterdir()}
     with caplog.at_level(logging.WARNING):
         prepare_clusters([clusters], out, Config(), model=model)
-    assert "out: is prepared already, with these very settings" in caplog.text
+    assert "out: already prepared with these settings" in caplog.text
     assert {path: path.stat().st_mtime_ns for path in out.iterdir()} == times
     data = bytearray(before["part-00001.parquet"])
     data[1_000] ^= 1
     (out / "part-00001.parquet").write_bytes(data)
     (out / "part-00002.parquet").unlink()
     prepare_clusters([clusters], out, Config(), model=model)
-    assert "part-00001.parquet: is damaged, and made anew" in caplog.text
+    assert "part-00001.parquet: damaged; making it again" in caplog.text
     assert content(out) == before
 
 
@@ -234,7 +245,7 @@ def test_places_that_cannot_hold_a_set_are_refused(model: Path, tmp_path: Path) 
     (tmp_path / "out").mkdir()
     with (
         alone_in(tmp_path / "out"),
-        pytest.raises(InputError, match="out: another hiersum is at work here; wait until"),
+        pytest.raises(InputError, match="out: another hiersum process is using it; wait until"),
     ):
         prepare_clusters([clusters], tmp_path / "out", Config(), model=model)
     assert len(prepare_clusters([clusters], tmp_path / "out", Config(), model=model)) == 3
@@ -317,7 +328,7 @@ def test_a_full_disk_is_one_sentence_and_what_is_finished_stays(
     assert completed.stdout == ""
     assert completed.stderr == (
         f"error: {out / 'part-00001.parquet'}: cannot be written (File too large); "
-        "1 finished shards stay: run the same command again to go on\n"
+        "1 finished shards are kept: run the same command again to resume\n"
     )
     assert "part-00001.parquet" not in content(out)
     completed = subprocess.run(command(clusters, model, out), capture_output=True, text=True)
@@ -356,3 +367,149 @@ def finished(out: Path) -> list[Path]:
 
 def num_finished(out: Path) -> int:
     return len(finished(out))
+
+
+TARGET = "The old bridge over the harbour is open to traffic again."
+OTHERS = ["Ferries carried the commuters all winter long.", "Nobody knows when the bill will come."]
+CLUSTER = Cluster(
+    "Harbour bridge",
+    (
+        Document("\n".join([OTHERS[0], f"Yes: {TARGET}", OTHERS[1]]), "a", "u"),
+        Document.from_paragraphs([TARGET, "The bridge was built by two brothers from the north."]),
+    ),
+    TARGET,
+    "x",
+)
+
+
+def examples_of(
+    clusters: list[Cluster], model: Path, *settings: str, **options: bool
+) -> list[Example]:
+    recipe = Recipe(model=model, out=model, config=load_config(None, settings), **options)
+    part = Part(7, tuple(("clusters.jsonl", cluster) for cluster in clusters))
+    shard, _ = prepare_part(part, recipe=recipe)
+    assert shard.name == "part-00007.parquet"
+    return from_bytes(read_shard(model, shard)).examples()
+
+
+def test_paragraphs_that_copy_the_target_are_emptied_where_they_stand() -> None:
+    cleaned = empty_clones(CLUSTER, Config())
+    assert [document.paragraphs for document in cleaned.documents] == [
+        (OTHERS[0], "", OTHERS[1]),
+        ("", "The bridge was built by two brothers from the north."),
+    ]
+    assert (cleaned.documents[0].name, cleaned.documents[0].url) == ("a", "u")
+    assert replace(cleaned, documents=CLUSTER.documents) == CLUSTER
+
+
+def test_without_clones_or_without_a_target_a_cluster_stays_as_it_is() -> None:
+    for cluster in (replace(CLUSTER, summary=None), replace(CLUSTER, summary="Other words.")):
+        assert empty_clones(cluster, Config()) is cluster
+
+
+def test_a_shard_holds_what_the_one_way_to_an_example_gives(model: Path) -> None:
+    form = InputForm(Tokenizer.load(model / "tokenizer.model", "paper"))
+    cleaned = empty_clones(CLUSTER, Config())
+    expected, paragraphs = build_example(cleaned, form, SimilarityRanker(), Config())
+    assert examples_of([CLUSTER], model) == [expected]
+    assert sorted((p.document, p.position) for p in paragraphs) == [(0, 0), (0, 2), (1, 1)]
+
+
+def test_a_users_graph_still_fits_when_a_clone_is_gone(model: Path) -> None:
+    documents = tuple(
+        Document.from_paragraphs(list(empty.paragraphs or ()))
+        for empty in empty_clones(CLUSTER, Config()).documents
+    )
+    weights = np.arange(25.0).reshape(5, 5)
+    cluster = replace(CLUSTER, documents=documents, graph=tuple(map(tuple, weights.tolist())))
+    [example] = examples_of([cluster], model, "model.graph_head=0")
+    places = list(zip(example.documents, example.positions))
+    row = {place: index for index, place in enumerate(places)}
+    assert len(row) == 6, "the title, and all five paragraphs"
+    found = {(r, c): weight for r, c, weight in example.graph}
+    assert found[row[0, 2], row[1, 1]] == weights[2, 4]
+    assert example.paragraph_ids[row[0, 1]] == ()
+
+
+def test_graphs_are_built_for_networks_that_read_them_and_flat_ones_are_cut(model: Path) -> None:
+    [without] = examples_of([CLUSTER], model)
+    [with_graph] = examples_of([CLUSTER], model, "model.graph_head=0")
+    assert without.graph == ()
+    assert with_graph.graph
+    flat = ("model.architecture=ft", 'model.layers=["local"]', "data.max_source_tokens=9")
+    [example] = examples_of([CLUSTER], model, *flat)
+    assert sum(map(len, example.paragraph_ids)) == 9
+
+
+def test_a_long_target_is_cut_and_still_ended(model: Path) -> None:
+    [whole] = examples_of([CLUSTER], model)
+    [cut] = examples_of([CLUSTER], model, "data.max_target_tokens=5")
+    assert whole.target_ids is not None
+    assert cut.target_ids == (*whole.target_ids[:5], whole.target_ids[-1])
+    assert cut.target == TARGET
+
+
+def test_a_cluster_without_text_is_refused_by_name_or_counted(model: Path) -> None:
+    empty = Cluster("t", (Document(TARGET),), TARGET, "only-a-clone")
+    with pytest.raises(DataError, match=r"clusters\.jsonl: cluster only-a-clone: there is no text"):
+        examples_of([CLUSTER, empty], model)
+    assert len(examples_of([empty, CLUSTER], model, skip_bad=True)) == 1
+    assert examples_of([empty], model, skip_bad=True) == []
+
+
+TOKENIZER = Tokenizer(small_vocabulary("paper"), "paper")
+READ = (
+    "The harbour bridge was closed for eleven months after cracks were found in its cables.",
+    "Engineers from the north replaced 212 cables and painted the tower.",
+)
+OPENING = "The harbour bridge has cables from the north."
+FACT = "Engineers replaced 212 cables in eleven months."
+LEANING = "It was closed for eleven months."
+INVENTED = "Ministers praised everybody on television yesterday."
+
+
+def cut(target: list[str], *settings: str) -> str | None:
+    """Return what is left of a target."""
+    example = Example(
+        id="x",
+        title="Harbour bridge",
+        paragraph_ids=tuple(tuple(TOKENIZER.encode(text)) for text in READ),
+        documents=(0, 1),
+        positions=(0, 0),
+        scores=(1.0, 0.5),
+        target=" ".join(target),
+    )
+    config = load_config(None, [f"data.{setting}" for setting in settings])
+    kept = cut_to_supported(example, TOKENIZER, config)
+    if kept is None:
+        return None
+    assert kept.target is not None
+    begin, *ids, end = kept.target_ids or ()
+    assert (begin, end) == (TOKENIZER.begin_id, TOKENIZER.end_id)
+    assert TOKENIZER.decode(ids) == kept.target
+    return kept.target
+
+
+def test_sentences_without_support_are_left_out() -> None:
+    assert cut([OPENING, INVENTED, FACT]) == f"{OPENING} {FACT}"
+    assert cut([OPENING, FACT.replace("212", "213")]) == OPENING
+
+
+def test_brackets_without_support_are_left_out_of_their_sentence() -> None:
+    """Dates of birth would cost a biography its first sentence."""
+    dated = OPENING.replace("bridge", "bridge (opened on 4 May 1817)")
+    assert cut([dated, FACT]) == f"{OPENING} {FACT}"
+
+
+def test_without_its_opening_a_target_is_left_out() -> None:
+    assert cut([INVENTED, FACT]) is None
+
+
+def test_what_leans_on_a_sentence_that_is_left_out_is_left_out_too() -> None:
+    assert cut([OPENING, INVENTED, LEANING, FACT]) == f"{OPENING} {FACT}"
+    assert cut([OPENING, LEANING]) == f"{OPENING} {LEANING}"
+
+
+@pytest.mark.parametrize("target", [[INVENTED], [], [OPENING]])
+def test_nothing_is_learned_where_too_little_is_left(target: list[str]) -> None:
+    assert cut(target, "min_supported_words=9") is None

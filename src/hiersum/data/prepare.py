@@ -1,25 +1,25 @@
 """Prepare clusters as a set of training examples, in parallel and resumable.
 
-The manifest is written first and again after every shard; it names the complete shards. A killed run
-continues with the missing ones and gives the same set.
+Each part of 512 clusters becomes one shard. The manifest is written first and again after every shard;
+it lists the complete shards. A killed run continues with the missing ones and gives the same set.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
 from hiersum.config import Config, config_to_dict
-from hiersum.data.corpora import count_records, read_corpus
-from hiersum.data.corpus_reader import report_count
+from hiersum.data.augmentation import augment
+from hiersum.data.corpora import count_all, identify_corpus, read_corpus, report_count
+from hiersum.data.example import InputForm, build_example, encode_target
 from hiersum.data.files import alone_in, write_atomically
-from hiersum.data.identity import identify_corpus
 from hiersum.data.model_folder import tokenizer_of, with_network_of
-from hiersum.data.preparing import SHARD_CLUSTERS, Part, Recipe, prepare_part
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import (
     MANIFEST,
@@ -28,15 +28,49 @@ from hiersum.data.shards import (
     PreparedSet,
     Shard,
     read_shard,
+    write_shard,
 )
 from hiersum.errors import DataError, InputError
 from hiersum.parallel import Engine, LocalEngine
 from hiersum.progress import tracked
 from hiersum.ranking.choice import choose_ranker
-from hiersum.ranking.ranker import RANKER_FILES
-from hiersum.types import Cluster
+from hiersum.ranking.ranker import RANKER_FILES, Ranker
+from hiersum.text.duplicates import is_clone
+from hiersum.text.paragraphs import split_document
+from hiersum.text.sentences import split_sentences
+from hiersum.text.support import Evidence, without_asides
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.text.words import count_words, leans_on_another, split_words
+from hiersum.types import Cluster, Document, Example
 
 logger = logging.getLogger(__name__)
+
+SHARD_CLUSTERS = 512
+"""Clusters per shard: a few seconds of work, which is what a killed run has to repeat."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recipe:
+    """What a worker process needs to prepare clusters."""
+
+    model: Path
+    """The folder with the tokenizer and, optionally, a ranker."""
+    out: Path
+    config: Config
+    skip_bad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The clusters of one shard, each with the corpus that it is from."""
+
+    number: int
+    clusters: tuple[tuple[str, Cluster], ...]
+
+    @property
+    def name(self) -> str:
+        """The shard's file name."""
+        return f"part-{self.number:05}.parquet"
 
 
 def prepare_clusters(
@@ -55,12 +89,12 @@ def prepare_clusters(
     Args:
         corpora: the clusters.
         out: the folder; created if necessary.
-        config: limits, graphs and the kind of network; the config of a network in `model` wins.
+        config: limits, graphs and the kind of network; a network in `model` takes precedence.
         model: the folder with the tokenizer, and optionally a ranker and a network to train further.
         kind: the kind of the corpora.
         skip_bad: count and skip clusters that cannot be used.
         workers: number of processes if no engine is given.
-        engine: where the work is done.
+        engine: runs the work; local processes if None.
 
     Raises:
         InputError: the folder holds something else, or cannot be written to.
@@ -73,7 +107,7 @@ def prepare_clusters(
     with alone_in(out):
         shards = _claim(out, manifest)
         if shards is None:
-            logger.warning("%s: is prepared already, with these very settings", out)
+            logger.warning("%s: already prepared with these settings", out)
             return PreparedSet.open(out)
         clusters = _read(corpora, config, kind=kind, skip_bad=skip_bad)
         parts = _parts(clusters, finished={shard.name for shard in shards})
@@ -90,7 +124,7 @@ def prepare_clusters(
             manifest.with_shards(shards, complete=True).write(out)
         except InputError as error:
             raise InputError(
-                f"{error}; {len(shards)} finished shards stay: run the same command again to go on"
+                f"{error}; {len(shards)} finished shards are kept: run the same command again to resume"
             ) from error
     if messages:
         num_skipped = sum(shard.skipped for shard in shards)
@@ -126,7 +160,7 @@ def _ranked_by(manifest: Manifest) -> str:
 def _manifest(corpora: Sequence[Path], model: Path, config: Config) -> Manifest:
     """Return the manifest of a set with no shards yet."""
     tokenizer = tokenizer_of(model, config)
-    # Fail here if the ranker cannot be loaded; later every cluster brings its own target.
+    # Fails here if the ranker cannot be loaded; the oracle gets each cluster's target later.
     ranker = choose_ranker(config.ranker.kind, model, tokenizer, target="")
     values = config_to_dict(config)
     names = ("architecture", "profile", "graph_head")
@@ -156,7 +190,7 @@ def _claim(out: Path, wanted: Manifest) -> list[Shard] | None:
     Returns:
         The complete shards; None if nothing is left to do.
     """
-    left_half = set(out.glob(".*.partial"))  # from killed runs
+    left_half = set(out.glob(".*.partial"))  # left by killed runs
     if not (out / MANIFEST).exists() and not left_half.issuperset(out.iterdir()):
         raise InputError(f"{out}: is not empty; give a new folder for the prepared set")
     for path in left_half:
@@ -174,7 +208,7 @@ def _is_whole(out: Path, shard: Shard) -> bool:
     try:
         read_shard(out, shard)
     except DataError:
-        logger.warning("%s: is damaged, and made anew", out / shard.name)
+        logger.warning("%s: damaged; making it again", out / shard.name)
         return False
     return True
 
@@ -203,9 +237,9 @@ def _flat(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _copy_tools(model: Path, out: Path, *, ranker: str | None) -> None:
-    """Copy the tokenizer and the ranker: the trained network will need them."""
+    """Copy the tokenizer and the ranker, which the trained network will need."""
     files: tuple[str, ...] = ()
-    if ranker is not None:  # the oracle sees the targets, so a user of the network needs another
+    if ranker is not None:  # the oracle has no file: it ranks by the targets
         files = tuple(name for name in RANKER_FILES if (model / name).is_file())
     for name in (TOKENIZER, *files):
         with write_atomically(out / name) as file:
@@ -234,7 +268,116 @@ def _parts(clusters: Iterator[tuple[str, Cluster]], finished: set[str]) -> Itera
 
 def _remaining(corpora: Sequence[Path], shards: Sequence[Shard]) -> int | None:
     """Return how many shards are missing; None if counting is slow."""
-    counts = [count_records(path) for path in corpora]
-    if None in counts:
+    total = count_all(corpora)
+    return None if total is None else -(-total // SHARD_CLUSTERS) - len(shards)
+
+
+def prepare_part(part: Part, *, recipe: Recipe) -> tuple[Shard, list[str]]:
+    """Write the shard of a part; return its entry in the manifest, and why clusters were skipped.
+
+    Raises:
+        DataError: a cluster cannot be used.
+        InputError: the shard cannot be written.
+    """
+    form, ranker_of = _tools(recipe)
+    bad = BadRecords(skip=recipe.skip_bad)
+    examples = []
+    is_augmented = form.has_plans and recipe.config.data.augmented
+    for number, (corpus, original) in enumerate(part.clusters):
+        cluster = _augmented(number, part) if is_augmented else original
+        without_clones = empty_clones(cluster, recipe.config)
+        try:
+            example, _ = build_example(without_clones, form, ranker_of(cluster), recipe.config)
+        except InputError as error:
+            bad.handle(DataError(f"{corpus}: cluster {cluster.id}: {error}"))
+            continue
+        kept: Example | None = example
+        if form.has_plans:
+            kept = example if example.plans else None
+        elif recipe.config.data.min_supported_words:
+            kept = cut_to_supported(example, form.tokenizer, recipe.config)
+        if kept is not None:
+            examples.append(kept)
+    num_skipped = len(part.clusters) - len(examples)
+    shard = write_shard(recipe.out, part.name, examples, skipped=num_skipped)
+    return shard, bad.messages
+
+
+def _augmented(number: int, part: Part) -> Cluster:
+    """Return a cluster of a part with random changes; without citations, unchanged."""
+    cluster = part.clusters[number][1]
+    if not cluster.cited:
+        return cluster
+    # Foreign paragraphs are taken from the neighbouring cluster.
+    _, neighbour = part.clusters[number - 1]
+    others = [text for document in neighbour.documents for text in document.paragraphs or ()]
+    return augment(cluster, others, seed=f"{part.number}/{cluster.id}")
+
+
+def empty_clones(cluster: Cluster, config: Config) -> Cluster:
+    """Return the cluster with the source paragraphs that copy its target emptied.
+
+    Emptied, not removed, so that positions and the cluster's own graph stay valid.
+    """
+    if not cluster.summary:
+        return cluster
+    split = [
+        split_document(document, config.data.max_paragraph_words) for document in cluster.documents
+    ]
+    texts = [text for paragraphs in split for text in paragraphs]
+    clones = is_clone(texts, cluster.summary)
+    if not any(clones):
+        return cluster
+    kept = iter(["" if clone else text for text, clone in zip(texts, clones)])
+    documents = (
+        Document.from_paragraphs(list(islice(kept, len(paragraphs))), document.name, document.url)
+        for document, paragraphs in zip(cluster.documents, split)
+    )
+    return replace(cluster, documents=tuple(documents))
+
+
+@lru_cache(maxsize=1)
+def _tools(recipe: Recipe) -> tuple[InputForm, Callable[[Cluster], Ranker]]:
+    """Return the input form and the ranker for a cluster; loaded once per process."""
+    model = recipe.config.model
+    tokenizer = Tokenizer.load(recipe.model / TOKENIZER, model.profile)
+    form = InputForm.of(model, tokenizer, recipe.config)
+    if recipe.config.ranker.kind == "oracle":
+        return form, lambda cluster: choose_ranker("oracle", target=cluster.summary or "")
+    ranker = choose_ranker(recipe.config.ranker.kind, recipe.model, tokenizer)
+    return form, lambda _: ranker
+
+
+def cut_to_supported(example: Example, tokenizer: Tokenizer, config: Config) -> Example | None:
+    """Cut the target to the sentences that the encoded paragraphs support, so that a network does not
+    learn to write what its source does not say. Unsupported parts in brackets are cut too.
+
+    Returns:
+        The example; None if too little is left, or its first sentence is not supported.
+    """
+    read = [example.title, *(tokenizer.decode(ids) for ids in example.paragraph_ids)]
+    evidence = Evidence.of(read)
+
+    def is_supported(text: str) -> bool:
+        return evidence.supports(tokenizer.fold(text))  # as decoding spells it
+
+    sentences = [
+        without_asides(sentence, is_supported) for sentence in split_sentences(example.target or "")
+    ]
+    kept = list(_supported(sentences, is_supported))
+    target = " ".join(kept)
+    if count_words(target) < config.data.min_supported_words or kept[:1] != sentences[:1]:
         return None
-    return -(-sum(filter(None, counts)) // SHARD_CLUSTERS) - len(shards)
+    return replace(example, target=target, target_ids=encode_target(target, tokenizer, config))
+
+
+def _supported(sentences: Sequence[str], is_supported: Callable[[str], bool]) -> Iterator[str]:
+    """Yield the supported sentences, except those that refer to a sentence left out before them."""
+    has_before = True
+    for sentence in sentences:
+        is_kept = is_supported(sentence)
+        if not has_before:
+            is_kept = is_kept and not leans_on_another(split_words(sentence))
+        if is_kept:
+            yield sentence
+        has_before = is_kept

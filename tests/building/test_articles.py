@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +19,13 @@ from made_up import made_up_articles, write_lines
 from hiersum.building import articles as articles_module
 from hiersum.building.articles import (
     PART_ARTICLES,
-    ArticlePlace,
     BuildSettings,
     build_clusters,
     read_articles,
     write_articles,
 )
 from hiersum.building.clusters import Article, TargetRules
-from hiersum.building.workplace import RowStore
+from hiersum.building.workplace import RowStore, Workplace
 from hiersum.data import corpora
 from hiersum.data.corpora import read_corpus
 from hiersum.data.files import alone_in
@@ -114,9 +112,11 @@ def test_a_full_disk_is_one_sentence_and_what_is_finished_stays(
     out = tmp_path / "out"
     out.mkdir()
     monkeypatch.setattr(
-        ArticlePlace,
+        Workplace,
         "clusters_of",
-        lambda self, part: Path("/dev/full") if part == 2 else self.out / f"part-{part:05}.parquet",
+        lambda self, part: (
+            Path("/dev/full") if part.start == 20 else self.out / f"{part.name}.parquet"
+        ),
     )
     monkeypatch.setattr(articles_module, "write_clusters", _always_parquet)
     with pytest.raises(
@@ -268,7 +268,7 @@ def test_kill_9_at_any_moment_changes_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hiersum", "build", "articles", str(path), "--workers", "2"]
     command += ["--out", str(out)]
     work = out / ".building"
-    moments = [work / "plan.json", work / "articles.arrow", work / "search" / "index"]
+    moments = [work / "plan.json", work / "articles.arrow", work / "index"]
     for moment in [*moments, 1, 3]:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         while not (moment.exists() if isinstance(moment, Path) else len(_tallies(work)) >= moment):
@@ -295,7 +295,10 @@ def test_a_store_holds_what_was_written(tmp_path: Path, number: int) -> None:
     articles = made_up_articles(number)
     write_articles(articles, tmp_path / "a.arrow")
     store = RowStore(tmp_path / "a.arrow")
-    rows = [{**asdict(article), "paragraphs": list(article.paragraphs)} for article in articles]
+    rows = [
+        {"id": a.id, "title": a.title, "lead": a.lead, "paragraphs": list(a.paragraphs)}
+        for a in articles
+    ]
     assert len(store) == number
     assert list(store) == rows
     assert [store[row] for row in range(number)] == rows

@@ -26,10 +26,11 @@ Write = Callable[[str, bytes | str], Path]
 
 
 def read(*roots: Path, max_bytes: int = 1_000_000) -> tuple[list[RawPage], Counter[str]]:
-    problems: Counter[str] = Counter()
     files = find_sources(list(roots))
     assert [one.number for one in files] == list(range(len(files)))
-    return [raw for one in files for raw in read_source(one, max_bytes, problems)], +problems
+    found = [page for one in files for page in read_source(one, max_bytes)]
+    pages = [page for page in found if isinstance(page, RawPage)]
+    return pages, Counter(reason for reason in found if isinstance(reason, str))
 
 
 def urls(pages: list[RawPage]) -> list[str]:
@@ -120,8 +121,9 @@ def test_folders_of_saved_pages(write: Write, tmp_path: Path) -> None:
 def test_only_what_is_wanted_is_read(tmp_path: Path) -> None:
     path = write_warc(tmp_path / "a.warc.gz", PAGES)
     (files,) = find_sources([path])
-    wanted = read_source(files, 10**6, Counter(), lambda url: url == PAGES[3].url)
-    assert urls(list(wanted)) == [PAGES[3].url]
+    (page,) = read_source(files, 10**6, lambda url: url == PAGES[3].url)
+    assert isinstance(page, RawPage)
+    assert page.url == PAGES[3].url
 
 
 def test_sources_without_pages_are_refused(tmp_path: Path, write: Write) -> None:

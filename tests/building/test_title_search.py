@@ -15,21 +15,19 @@ from hiersum.building.guard import Limits
 from hiersum.building.keys import hash_text
 from hiersum.building.page_files import find_sources
 from hiersum.building.page_store import (
-    PageFolder,
     PageStore,
     build_lookup,
     count_page_words,
     read_part,
 )
 from hiersum.building.title_search import (
-    SearchFolder,
     TitleSearch,
     count_words,
     hash_words,
     merge_counts,
     query_words,
 )
-from hiersum.building.workplace import save_array
+from hiersum.building.workplace import Workplace, save_array
 from hiersum.text.words import FUNCTION_WORDS, split_words
 
 ARTICLES, PAGES = made_up_wiki(30)
@@ -39,15 +37,16 @@ TITLES = [article.title for article in ARTICLES]
 def searchable(folder: Path, parts: list[list[MadeUpPage]]) -> tuple[PageStore, TitleSearch]:
     folder.mkdir()
     paths = [write_page_lines(folder / f"{n}.jsonl", pages) for n, pages in enumerate(parts)]
-    pages, place = PageFolder(folder), SearchFolder(folder)
+    place = Workplace(folder)
+    place.folder.mkdir()
     for files in find_sources(paths):
-        read_part(files, place=pages, limits=Limits(), language="en")
-    build_lookup(pages, len(parts))
-    save_array(hash_words(TITLES), place.words)
+        read_part(files, place=place, limits=Limits(), language="en")
+    build_lookup(place, len(parts))
+    save_array(hash_words(TITLES), place.folder / "words.npy")
     for part in range(len(parts)):
-        count_page_words(part, pages=pages, search=place)
-    store = PageStore(pages)
-    merge_counts(len(parts), place, store.places_in)
+        count_page_words(part, place=place)
+    store = PageStore(place)
+    merge_counts(place, store.places_by_part(len(parts)))
     return store, TitleSearch(place)
 
 
@@ -95,10 +94,11 @@ def test_words_are_told_apart_by_64_bits() -> None:
 
 
 def indexed(texts: list[str], titles: list[str], folder: Path) -> TitleSearch:
-    place = SearchFolder(folder)
-    save_array(hash_words(titles), place.words)
+    place = Workplace(folder)
+    place.folder.mkdir()
+    save_array(hash_words(titles), place.folder / "words.npy")
     count_words(texts, 0, place)
-    merge_counts(1, place, lambda part: np.arange(len(texts), dtype=np.uint64))
+    merge_counts(place, [np.arange(len(texts), dtype=np.uint64)])
     return TitleSearch(place)
 
 

@@ -44,6 +44,8 @@ class Article:
     lead: str
     """The target; empty for an article that is only searched."""
     paragraphs: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+    """Pages that it cites."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.data.corpora import BUILDING
-from hiersum.data.files import alone_in, open_binary, write_atomically
+from hiersum.data.files import alone_in, open_binary, read_whole, write_atomically
 from hiersum.data.records import parse_json
 from hiersum.errors import InputError
 from hiersum.parallel import Engine
@@ -32,6 +32,16 @@ Item = TypeVar("Item")
 Tally = Counter[str]
 """Counts of one part of the work; those of all parts add up."""
 _BATCH_ROWS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPart:
+    """Consecutive articles whose clusters are written to one file."""
+
+    name: str
+    """`part-00000`, or `train/part-00000` in a build with splits."""
+    start: int
+    stop: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,31 +55,32 @@ class Workplace:
         """Exists while the build is unfinished."""
         return self.out / BUILDING
 
-    @property
-    def report(self) -> Path:
-        return self.out / "report.json"
+    def part(self, kind: str, number: int, suffix: str) -> Path:
+        """Return a file of one part of `articles`, `pages` or `counts`; its folder is made."""
+        folder = self.folder / kind
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / f"{number:05}.{suffix}"
 
-    @property
-    def reading(self) -> Path:
-        """What was counted while articles were read; written when all of them are."""
-        return self.folder / "reading.json"
+    def clusters_of(self, part: ClusterPart) -> Path:
+        return self.out / f"{part.name}.parquet"
 
-    def finished_report(self, plan: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the report of a finished build, None if there is none."""
-        if not self.report.exists():
-            return None
-        report: dict[str, Any] = read_json(self.report)
-        self._check_plan(report.get("plan"), plan)
-        shutil.rmtree(self.folder, ignore_errors=True)  # left by a run killed at its very end
-        return report
+    def tally_of(self, part: ClusterPart) -> Path:
+        return self.folder / f"{part.name.replace('/', '-')}.json"
 
-    @contextmanager
-    def at_work(self, plan: Mapping[str, Any]) -> Iterator[None]:
-        """Lock the folder and check that an earlier run in it had the same plan.
+    def build(
+        self, plan: Mapping[str, Any], work: Callable[[], Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """Return the report of a finished build, or do the work and write its report.
 
         Raises:
             InputError: the folder is used by another process, holds something else, or is full.
         """
+        report_path = self.out / "report.json"
+        if report_path.exists():
+            finished: dict[str, Any] = read_json(report_path)
+            self._check_plan(finished.get("plan"), plan)
+            shutil.rmtree(self.folder, ignore_errors=True)  # left by a run killed at its very end
+            return finished
         if self.out.is_dir() and not self.folder.exists() and any(self.out.iterdir()):
             raise InputError(f"{self.out}: is not empty; give a new folder for the clusters")
         try:
@@ -85,17 +96,15 @@ class Workplace:
             else:
                 write_json(plan_path, plan)
             try:
-                yield
+                report = {**work(), "plan": plan}
             except OSError as error:  # libraries that write arrays raise the system's own errors
                 raise InputError(
                     f"{self.folder}: cannot be written ({error.strerror or error}); what is finished "
                     "stays: run the same command again to go on"
                 ) from error
-
-    def finish(self, report: Mapping[str, Any]) -> None:
-        """Write the report, which marks the build as finished, and clean up."""
-        write_json(self.report, report)
-        shutil.rmtree(self.folder)
+            write_json(report_path, report)  # marks the build as finished
+            shutil.rmtree(self.folder)
+        return report
 
     def _check_plan(self, found: Any, wanted: Mapping[str, Any]) -> None:
         if found == wanted:
@@ -147,11 +156,7 @@ def fingerprint(path: Path) -> str:
 
 def read_json(path: Path) -> Any:
     """Read a file that `write_json` wrote."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    return parse_json(data, str(path))
+    return parse_json(read_whole(path), str(path))
 
 
 def write_json(path: Path, value: Any) -> None:
@@ -172,6 +177,12 @@ def save_array(array: NDArray[Any], path: Path) -> None:
     """Write an array; the file is there whole or not at all."""
     with write_atomically(path) as file:
         np.save(file, array)
+
+
+def save_arrays(path: Path, **arrays: NDArray[Any]) -> None:
+    """Write named arrays to one file; it is there whole or not at all."""
+    with write_atomically(path) as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
 @contextmanager

@@ -10,7 +10,6 @@ from support import REPOSITORY, paper_file
 
 from hiersum.config import config_from_dict, load_config
 from hiersum.reproduction.systems import (
-    ABLATIONS,
     LONGER,
     MILLION_TOKENS,
     NETWORKS,
@@ -92,7 +91,6 @@ def test_every_number_stands_in_the_papers_source() -> None:
 
 
 def test_the_rows_are_those_of_the_tables() -> None:
-    assert set(TABLE_3) == set(ABLATIONS)
     assert set(TABLE_2) | set(TABLE_3) <= set(ROWS)
     without = {row for row in ROWS if numbers_of(row) is None}
     assert without == {f"{name}{LONGER}" for name in ("ft-600", "ft-800", "ft-1200", "tdmca")}, (

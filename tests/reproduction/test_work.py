@@ -77,7 +77,7 @@ def test_test_clusters_find_train_articles(files: list[Path], tmp_path: Path) ->
     train, test = map(str, files)
     corpus = CorpusSettings(train=(train,), valid=(test,), test=(test,), search=3)
     experiment = Experiment(name="e", run=RunSettings(), corpus=corpus, sizes=Sizes(), common={})
-    workshop = Workshop(experiment, tmp_path / "out", workers=1, has_ranker=False)
+    workshop = Workshop(experiment, tmp_path / "out", workers=1)
     report = workshop.build("test")
     assert report["clusters"] == 15
     train_titles = {article.title for article in made_up_articles(40)[:25]}

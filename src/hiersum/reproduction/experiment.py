@@ -160,6 +160,11 @@ class Experiment:
         """The rows in the order of the tables."""
         return [row for row in ROWS if row in self.run.systems]
 
+    @property
+    def has_ranker(self) -> bool:
+        """Whether a ranker is trained."""
+        return self.base().ranker.kind in ("auto", "neural")
+
     def base(self) -> Config:
         """Return the settings for all systems: evaluation, extraction, training of the ranker."""
         return config_from_dict(_merged(_PAPER, {"extractive": {"style": "paper"}}, self.common))

@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -20,8 +21,7 @@ from typing import Any
 
 from rich.console import Console
 
-from hiersum.data.files import write_atomically
-from hiersum.data.records import parse_json
+from hiersum.building.workplace import read_json, write_json
 from hiersum.errors import ConfigError, DataError
 
 FORMAT = 1
@@ -83,7 +83,7 @@ class Ledger:
         path = self._path(stage)
         if not path.exists():
             return None
-        record = parse_json(path.read_bytes(), str(path))
+        record = read_json(path)
         try:
             return Note(**record)
         except TypeError as error:
@@ -102,10 +102,8 @@ class Ledger:
         return dict(note.found or {})
 
     def write(self, stage: Stage, note: Note) -> None:
-        path = self._path(stage)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with write_atomically(path) as file:
-            file.write(json.dumps(asdict(note), indent=1).encode() + b"\n")
+        self._folder.mkdir(parents=True, exist_ok=True)
+        write_json(self._path(stage), asdict(note))
 
     def remove(self, stage: Stage) -> None:
         """Delete a stage's note and what it made."""
@@ -123,8 +121,8 @@ class Estimate:
     """How long stages will take: their costs, corrected by how long finished ones took."""
 
     def __init__(self) -> None:
-        self._costs: dict[str, float] = {}
-        self._taken: dict[str, float] = {}
+        self._costs: dict[str, float] = defaultdict(float)
+        self._taken: dict[str, float] = defaultdict(float)
 
     @classmethod
     def of(cls, stages: Sequence[Stage], ledger: Ledger) -> Estimate:
@@ -137,15 +135,14 @@ class Estimate:
 
     def add(self, kind: str, cost: float, seconds: float) -> None:
         """Take another finished stage into account."""
-        self._costs[kind] = self._costs.get(kind, 0.0) + cost
-        self._taken[kind] = self._taken.get(kind, 0.0) + seconds
+        self._costs[kind] += cost
+        self._taken[kind] += seconds
 
     def seconds(self, kind: str, cost: float) -> float:
         """Scale a cost by the stages of its kind, else by all stages, else not at all."""
-        if self._costs.get(kind):
-            return cost * self._taken[kind] / self._costs[kind]
-        total = sum(self._costs.values())
-        return cost * sum(self._taken.values()) / total if total else cost
+        kinds = [kind] if kind in self._costs else list(self._costs)
+        total = sum(self._costs[name] for name in kinds)
+        return cost * sum(self._taken[name] for name in kinds) / total if total else cost
 
 
 def refuse_changes(stages: Sequence[Stage], ledger: Ledger, out: Path, *, redo: bool) -> None:

@@ -119,7 +119,7 @@ def test_a_killed_worker_is_replaced_and_one_that_always_dies_is_one_sentence(
 ) -> None:
     assert sorted(engine.run(partial(die_once, folder=tmp_path), range(9))) == list(range(9))
     assert (tmp_path / "died").exists()
-    with pytest.raises(WorkerError, match="a worker of the Ray cluster was killed 4 times over by"):
+    with pytest.raises(WorkerError, match="a worker of the Ray cluster was killed 4 times by"):
         list(engine.run(die_at_two, range(6)))
     assert sorted(engine.run(square, range(3))) == [0, 1, 4], "and the cluster goes on"
 
@@ -284,7 +284,7 @@ def test_an_existing_cluster_by_its_address_survives_the_loss_of_a_node(tmp_path
     refused, results = completed.stdout.splitlines()[-2:]
     assert refused == (
         "a machine of the Ray cluster cannot do this work (No module named 'only_here'); install the "
-        "same hiersum, with the same extras, on all of them"
+        "same hiersum with the same extras on all machines"
     )
     assert results == str([n * n for n in range(30)])
 

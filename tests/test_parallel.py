@@ -42,7 +42,7 @@ def test_items_are_taken_not_long_before_they_are_needed(workers: int) -> None:
 
 
 def test_a_killed_worker_is_one_sentence() -> None:
-    with pytest.raises(WorkerError, match="one of 2 worker processes was killed 4 times over"):
+    with pytest.raises(WorkerError, match="one of 2 worker processes was killed 4 times in a row"):
         list(in_processes(die_at_two, range(6), workers=2))
 
 
@@ -52,7 +52,7 @@ def test_a_worker_that_was_killed_once_is_replaced(
     work = partial(die_once, folder=tmp_path)
     assert sorted(in_processes(work, range(9), workers=2)) == list(range(9))
     assert (tmp_path / "died").exists()
-    assert caplog.messages == ["a worker process was killed; its work is done again"]
+    assert caplog.messages == ["a worker process was killed; repeating its work"]
 
 
 PARENT = """

@@ -25,9 +25,9 @@ from typing import Any
 import psutil
 from measure import wikilead_articles, write_results
 
+from hiersum.building.lookup import merge_counts
 from hiersum.building.page_files import find_sources
 from hiersum.building.page_store import PageStore, count_page_words
-from hiersum.building.title_search import merge_counts
 from hiersum.building.wikipedia import WikiBuild, WikiSettings, build_wikipedia
 from hiersum.building.workplace import Workplace
 from hiersum.cli.summarize_corpus import summarize_to_file

@@ -23,7 +23,7 @@ from hiersum.building import dump as dump_module
 from hiersum.building import wikipedia
 from hiersum.building.clusters import TargetRules, report_rows
 from hiersum.building.guard import Limits
-from hiersum.building.keys import hash_text, title_hash
+from hiersum.building.lookup import hash_text, title_hash
 from hiersum.building.wikipedia import WikiSettings, build_wikipedia
 from hiersum.data.corpora import read_corpus
 from hiersum.errors import DataError, InputError

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from hiersum.building.clusters import Article, ClusterMaker, ClusterSettings, report_of
-from hiersum.building.title_search import TitleSearch, count_words, hash_words, merge_counts
+from hiersum.building.lookup import TitleSearch, count_words, hash_words, merge_counts
 from hiersum.building.workplace import (
     ClusterPart,
     RowStore,

@@ -30,8 +30,7 @@ import numpy as np
 
 from hiersum.building.clusters import Article
 from hiersum.building.guard import Guard, Limits
-from hiersum.building.keys import Keys, key_of, title_hash
-from hiersum.building.title_search import hash_words
+from hiersum.building.lookup import Keys, hash_words, key_of, title_hash
 from hiersum.building.wikitext import read_article
 from hiersum.building.workplace import (
     RowStore,

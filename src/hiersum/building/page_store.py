@@ -22,9 +22,17 @@ from typing import Any
 import numpy as np
 
 from hiersum.building.guard import Guard, Limits
-from hiersum.building.keys import Keys, contains, hash_text, is_wikipedia, key_of, keys_of
+from hiersum.building.lookup import (
+    ROW_BITS,
+    Keys,
+    contains,
+    count_words,
+    hash_text,
+    is_wikipedia,
+    key_of,
+    keys_of,
+)
 from hiersum.building.page_files import PageFiles, read_source
-from hiersum.building.title_search import ROW_BITS, count_words
 from hiersum.building.workplace import (
     RowStore,
     Tally,

@@ -25,10 +25,18 @@ import numpy as np
 from hiersum.building.clusters import SPLITS, Article, ClusterMaker, ClusterSettings, wiki_report
 from hiersum.building.dump import CitingArticles, arrays_of, chunks_of, put_in_order, read_chunk
 from hiersum.building.guard import Limits
-from hiersum.building.keys import Keys, contains, keys_of, union
+from hiersum.building.lookup import (
+    Keys,
+    SearchResults,
+    TitleSearch,
+    contains,
+    keep_results,
+    keys_of,
+    merge_counts,
+    union,
+)
 from hiersum.building.page_files import PageFiles, find_sources, identify
 from hiersum.building.page_store import Page, PageStore, build_lookup, count_page_words, read_part
-from hiersum.building.title_search import SearchResults, TitleSearch, keep_results, merge_counts
 from hiersum.building.workplace import (
     ClusterPart,
     Tally,

@@ -1,4 +1,4 @@
-"""The search on disk finds what bm25s finds, and does not care how the pages are cut into parts."""
+"""URL keys identify pages; title search agrees with bm25s however the pages are split into parts."""
 
 from __future__ import annotations
 
@@ -12,20 +12,25 @@ from made_up import made_up_articles
 from made_up_web import MadeUpPage, made_up_wiki, write_page_lines
 
 from hiersum.building.guard import Limits
-from hiersum.building.keys import hash_text
+from hiersum.building.lookup import (
+    TitleSearch,
+    contains,
+    count_words,
+    hash_text,
+    hash_words,
+    is_wikipedia,
+    key_of,
+    keys_of,
+    merge_counts,
+    normalize_url,
+    query_words,
+)
 from hiersum.building.page_files import find_sources
 from hiersum.building.page_store import (
     PageStore,
     build_lookup,
     count_page_words,
     read_part,
-)
-from hiersum.building.title_search import (
-    TitleSearch,
-    count_words,
-    hash_words,
-    merge_counts,
-    query_words,
 )
 from hiersum.building.workplace import Workplace, save_array
 from hiersum.text.words import FUNCTION_WORDS, split_words
@@ -143,3 +148,44 @@ def test_of_equals_the_first_comes_first_and_what_shares_no_word_is_not_found(
     assert search.find("Of the", 9) == []
     assert search.find("Dog", 9) == []
     assert search.find("Fox", 0) == []
+
+
+ONE_PAGE = [
+    "http://example.org/a/b?x=1",
+    "https://www.example.org/a/b/?x=1",
+    "HTTPS://WWW.Example.ORG:443/a/b?x=1#part",
+    "http://example.org./a/b?x=1&utm_source=feed&fbclid=9",
+    "http://example.org/%61/b?x=1",
+]
+
+
+@pytest.mark.parametrize("url", ONE_PAGE)
+def test_differences_that_do_not_matter(url: str) -> None:
+    assert normalize_url(url) == "example.org/a/b?x=1"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://example.org/a/B?x=1", "http://example.org/a/b", "http://example.org:8080/a/b?x=1"],
+)
+def test_differences_that_matter(url: str) -> None:
+    assert key_of(url) not in (0, key_of(ONE_PAGE[0]))
+
+
+@pytest.mark.parametrize(
+    "url", ["", "ftp://a.example/x", "/a/b", "http://", "http://[::1", "mailto:a@b"]
+)
+def test_what_is_no_web_address_has_no_key(url: str) -> None:
+    assert key_of(url) == 0
+
+
+def test_keys_are_found_in_sorted_arrays() -> None:
+    urls = [f"http://a.example/{n}" for n in range(50)]
+    kept = np.sort(keys_of(urls[::2]))
+    assert contains(kept, keys_of(urls)).tolist() == [n % 2 == 0 for n in range(50)]
+    assert contains(kept[:0], keys_of(urls[:2])).tolist() == [False, False]
+
+
+def test_wikipedia_is_known_in_all_languages() -> None:
+    assert is_wikipedia("https://de.m.wikipedia.org/wiki/Haus")
+    assert not is_wikipedia("https://notwikipedia.org/wiki/Haus")

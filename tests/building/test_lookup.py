@@ -61,7 +61,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     return {title: [store.at(p).url for p in search.find(title, 10)] for title in TITLES}
 
 
-def test_results_are_those_of_bm25s(found: dict[str, list[str]]) -> None:
+def test_title_search_agrees_with_bm25s(found: dict[str, list[str]]) -> None:
     """bm25s is given the same words; equal scores may stand in any order."""
     texts = [query_words(" ".join((page.title, *page.paragraphs))) for page in PAGES]
     index = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
@@ -74,7 +74,7 @@ def test_results_are_those_of_bm25s(found: dict[str, list[str]]) -> None:
         np.testing.assert_allclose(ours, best, rtol=1e-5)
 
 
-def test_parts_do_not_matter_and_pages_that_stand_twice_are_found_once(
+def test_title_search_ignores_parts_and_repeated_pages(
     tmp_path: Path, found: dict[str, list[str]]
 ) -> None:
     parts = [PAGES[:20], [*PAGES[10:50], *PAGES[:3]], PAGES[40:]]
@@ -84,7 +84,7 @@ def test_parts_do_not_matter_and_pages_that_stand_twice_are_found_once(
         assert [store.at(p).url for p in search.find(title, 10)] == urls
 
 
-def test_a_title_without_known_words_finds_nothing(tmp_path: Path) -> None:
+def test_title_search_finds_nothing_for_unknown_words(tmp_path: Path) -> None:
     _, search = searchable(tmp_path / "w", [PAGES[:5]])
     assert search.find("Zzyzx of the", 10) == []
     assert search.find(TITLES[0], 0) == []
@@ -94,7 +94,7 @@ def test_a_title_without_known_words_finds_nothing(tmp_path: Path) -> None:
     assert again == search.find(TITLES[0], 2), "no score is left over from an earlier search"
 
 
-def test_words_are_told_apart_by_64_bits() -> None:
+def test_hash_text_tells_words_apart() -> None:
     assert hash_text("harbour") != hash_text("harbor")
 
 
@@ -126,7 +126,7 @@ def bm25_by_hand(texts: list[str], title: str) -> dict[int, float]:
     return scores
 
 
-def test_the_order_is_that_of_bm25(tmp_path: Path) -> None:
+def test_title_search_orders_by_bm25(tmp_path: Path) -> None:
     articles = made_up_articles(80)
     titles = [article.title for article in articles]
     texts = [" ".join((article.title, *article.paragraphs)) for article in articles]
@@ -138,7 +138,7 @@ def test_the_order_is_that_of_bm25(tmp_path: Path) -> None:
         assert [scores[row] for row in found] == pytest.approx(best, rel=1e-5)
 
 
-def test_of_equals_the_first_comes_first_and_what_shares_no_word_is_not_found(
+def test_title_search_breaks_ties_by_order(
     tmp_path: Path,
 ) -> None:
     texts = ["Thing red fox", "Thing blue fox", "Thing green hen", "Thing grey fox"]
@@ -160,7 +160,7 @@ ONE_PAGE = [
 
 
 @pytest.mark.parametrize("url", ONE_PAGE)
-def test_differences_that_do_not_matter(url: str) -> None:
+def test_normalize_url_ignores_trivial_differences(url: str) -> None:
     assert normalize_url(url) == "example.org/a/b?x=1"
 
 
@@ -168,24 +168,24 @@ def test_differences_that_do_not_matter(url: str) -> None:
     "url",
     ["http://example.org/a/B?x=1", "http://example.org/a/b", "http://example.org:8080/a/b?x=1"],
 )
-def test_differences_that_matter(url: str) -> None:
+def test_key_of_differs_for_other_pages(url: str) -> None:
     assert key_of(url) not in (0, key_of(ONE_PAGE[0]))
 
 
 @pytest.mark.parametrize(
     "url", ["", "ftp://a.example/x", "/a/b", "http://", "http://[::1", "mailto:a@b"]
 )
-def test_what_is_no_web_address_has_no_key(url: str) -> None:
+def test_key_of_other_text_is_zero(url: str) -> None:
     assert key_of(url) == 0
 
 
-def test_keys_are_found_in_sorted_arrays() -> None:
+def test_contains_finds_keys_in_sorted_arrays() -> None:
     urls = [f"http://a.example/{n}" for n in range(50)]
     kept = np.sort(keys_of(urls[::2]))
     assert contains(kept, keys_of(urls)).tolist() == [n % 2 == 0 for n in range(50)]
     assert contains(kept[:0], keys_of(urls[:2])).tolist() == [False, False]
 
 
-def test_wikipedia_is_known_in_all_languages() -> None:
+def test_is_wikipedia_knows_all_languages() -> None:
     assert is_wikipedia("https://de.m.wikipedia.org/wiki/Haus")
     assert not is_wikipedia("https://notwikipedia.org/wiki/Haus")

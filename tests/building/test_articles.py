@@ -120,7 +120,7 @@ def test_build_clusters_keeps_finished_parts_on_a_full_disk(
     with pytest.raises(
         InputError,
         match=r"/dev/full: cannot be written \(No space left on device\); 2 of 4 parts are "
-        r"finished and stay: run the same command again to go on",
+        r"finished and kept: run the same command again to resume",
     ):
         build_clusters([articles], out, BuildSettings())
     assert sorted(path.name for path in out.glob("part*")) == [
@@ -252,7 +252,7 @@ def test_build_clusters_refuses_a_folder_in_use(articles: Path, tmp_path: Path) 
 
 def test_build_clusters_refuses_files_without_articles(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("")
-    with pytest.raises(DataError, match=r"a\.jsonl: there are no articles in it"):
+    with pytest.raises(DataError, match=r"a\.jsonl: contains no articles"):
         build_clusters([tmp_path / "a.jsonl"], tmp_path / "out", BuildSettings())
     with pytest.raises(DataError, match=r"b\.jsonl: no such file"):
         build_clusters([tmp_path / "b.jsonl"], tmp_path / "out2", BuildSettings())

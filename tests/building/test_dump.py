@@ -80,7 +80,7 @@ def test_read_pages_refuses_a_damaged_dump(tmp_path: Path, chunk_bytes: int, is_
     starts = [chunk.start for chunk in chunks_of([path], 1)]
     middle = (starts[4] + starts[5]) // 2
     path.write_bytes(data[:middle] if is_cut else data[:middle] + b"damaged!" + data[middle + 8 :])
-    with pytest.raises(DataError, match=r"d\.xml\.bz2: damaged or cut off; compare its checksum"):
+    with pytest.raises(DataError, match=r"d\.xml\.bz2: damaged or cut off; check its checksum"):
         titles_of(path, chunk_bytes)
 
 

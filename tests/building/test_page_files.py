@@ -129,7 +129,7 @@ def test_read_source_skips_unwanted_pages(tmp_path: Path) -> None:
 def test_find_sources_refuses_sources_without_pages(tmp_path: Path, write: Write) -> None:
     with pytest.raises(DataError, match=r"none: no such file or folder"):
         find_sources([tmp_path / "none"])
-    with pytest.raises(DataError, match=r"a\.txt: no source pages in it; expected \.warc \.wet"):
+    with pytest.raises(DataError, match=r"a\.txt: contains no source pages; expected \.warc \.wet"):
         find_sources([write("a.txt", "x")])
 
 

@@ -236,7 +236,7 @@ def test_build_wikipedia_reports_a_full_disk_while_indexing(
         patch.setattr(np.lib.format, "open_memmap", full)
         with pytest.raises(
             InputError,
-            match=r"\.building: cannot be written \(No space left on device\); what is finished stays: ",
+            match=r"\.building: cannot be written \(No space left on device\); finished parts are kept: ",
         ):
             build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings())
     assert build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings())["clusters"] == 40
@@ -286,7 +286,7 @@ def test_build_wikipedia_refuses_empty_dumps_and_unknown_languages(tmp_path: Pat
         InputError, match=r"--language must be any or a code such as en or de, got 'e"
     ):
         build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings(language="english"))
-    with pytest.raises(DataError, match=r"d\.xml: there are no articles in it"):
+    with pytest.raises(DataError, match=r"d\.xml: contains no articles"):
         build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings())
 
 

@@ -67,7 +67,10 @@ def test_experiment_orders_networks_as_named_and_rows_as_in_the_paper(
         ("[training]\nsteps = 5", "training.steps is decided by the experiment"),
         ("[trainig]\nseed = 5", r"unknown section \[trainig\]; known: experiment"),
         ("sizes = 5", "sizes is a section, but got the value 5"),
-        ("[systems.lead.model]\nwidth = 3", r"\[systems.lead\] is no network; ft-600-unranked, "),
+        (
+            "[systems.lead.model]\nwidth = 3",
+            r"\[systems.lead\] is not a network; networks: ft-600-unranked, ",
+        ),
         ("[systems]\nht = 3", "ht is a section, but got the value 3"),
     ],
 )

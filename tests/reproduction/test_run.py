@@ -124,7 +124,7 @@ def test_reproduce_repeats_nothing_when_finished(
 
 def test_reproduce_refuses_and_lists_changes(record: dict[str, Any], out: Path) -> None:
     change = ["decoding.max_length=12"]
-    with pytest.raises(ConfigError, match=r"14 of its stages were made from something else: .*"
+    with pytest.raises(ConfigError, match=r"14 of its stages were made from other inputs: .*"
                        r"had decoding.max_length = 30, now 12; --redo"):  # fmt: skip
         reproduce(EXPERIMENT, out, overrides=change)
     states = [row[2] for row in list_stages(EXPERIMENT, out, overrides=change).rows]

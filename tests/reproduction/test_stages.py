@@ -76,7 +76,7 @@ def test_refuse_changes_names_the_changed_input(errand: Errand) -> None:
     errand.run()
     with pytest.raises(
         ConfigError,
-        match=r"2 of its stages were made from something else: a had x.y = 1, now 2; --redo .* a, b$",
+        match=r"2 of its stages were made from other inputs: a had x.y = 1, now 2; --redo .* a, b$",
     ):
         errand.run(a=2)
     assert errand.run() == [], "nothing was lost"

@@ -1,10 +1,10 @@
-"""Articles of any corpus become a folder of clusters: in parallel, and resumable at any moment.
+"""Build a folder of clusters from the articles of any corpus, in parallel; resumable at any moment.
 
 DIR/part-00000.parquet ...     the clusters, in an order that the seed draws
 DIR/report.json                written last: the build is finished when it exists
-DIR/.building/                 while the build is at work:
-    plan.json                    what is built from what; another plan is refused
-    reading.json                 how many articles were read
+DIR/.building/                 while the build is running:
+    plan.json                    inputs and settings; a run with others is refused
+    reading.json                 the number of articles read
     articles.arrow  index/       the articles, and the index over them
     part-00000.json ...          the tally of each finished part
 """
@@ -49,15 +49,15 @@ from hiersum.types import Cluster, Document
 FORMAT = 1
 PART_ARTICLES = 512
 """A few seconds of work; a killed run repeats at most this much."""
-_MORE_HITS = 4  # requested in addition: the article itself and its namesakes are left out
+_MORE_HITS = 4  # extra hits, because the article itself and its namesakes are left out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildSettings(ClusterSettings):
-    """What clusters of articles are like."""
+    """Settings of a build from articles."""
 
     seed: int = 1
-    """Draws the order of clusters, so that each part is a fair sample."""
+    """Seed of the order of clusters, which makes each part a fair sample."""
 
 
 def build_clusters(
@@ -76,12 +76,12 @@ def build_clusters(
     Args:
         articles: corpora whose clusters are articles: the summary is the lead, the documents the body.
         out: the folder; created if needed.
-        settings: what clusters are like.
+        settings: how to make clusters.
         collection: further articles to search; they get no clusters of their own.
         kind: the kind of the corpora.
         skip_bad: count and skip articles that cannot be used.
         workers: the number of processes, if no engine is given.
-        engine: where the work is done.
+        engine: runs the work.
 
     Returns:
         The report, which is also in `out/report.json`.
@@ -179,7 +179,7 @@ def _gather(
     total = None if None in counts else sum(filter(None, counts))
     write_articles(tracked(read(), "reading", total), place.folder / "articles.arrow")
     if not num_targets:
-        raise DataError(f"{articles[0]}: there are no articles in it")
+        raise DataError(f"{articles[0]}: contains no articles")
     return {"targets": num_targets, "tally": tally}
 
 
@@ -220,7 +220,7 @@ class _Builder:
 
     def _documents_of(self, article: Article) -> list[Document]:
         """Return the bodies of an article and of the best others for its title."""
-        # An article that is in two files may have two ids; its title gives it away.
+        # An article in two files may have two ids, but it has one title.
         found = {article.title.casefold(): article}
         if self._num_wanted:
             for row in self._search.find(article.title, self._num_wanted + _MORE_HITS):

@@ -1,4 +1,4 @@
-"""The articles of a Wikipedia dump: read in parallel chunks without unpacking it, then put in order.
+"""Read the articles of a Wikipedia dump in parallel chunks, without unpacking it, and put them in order.
 
 Dumps are bzip2 files of many streams (a hundred pages each) that can be read from any stream on; a plain
 .xml file can be read from anywhere. A chunk owns the pages whose `<page>` begins in it and reads beyond
@@ -6,7 +6,7 @@ its end to finish the last one.
 
     articles/00000.arrow    the articles of one chunk: id, title, lead, urls
     articles/00000.npz      hashes of titles, keys of URLs, hashes of title words
-    articles/00000.json     what was skipped, by kind; written last
+    articles/00000.json     the number of skipped pages, by reason; written last
     order.npy               all articles, each title once: split, hash, chunk, row
 
 The hash of its title decides an article's split and its place there: neither depends on the dump, on the
@@ -44,7 +44,7 @@ from hiersum.building.workplace import (
 from hiersum.errors import DataError
 
 CHUNK_BYTES = 8_000_000
-"""Of the file on disk: about a minute of work; a killed run repeats at most this much."""
+"""Size of a chunk in the file: about a minute of work, the most that a killed run repeats."""
 MAX_PAGE_BYTES = 20_000_000
 _READ_BYTES = 1 << 18
 _STREAM = re.compile(rb"BZh[1-9]1AY&SY")  # the headers of a stream and its first block: 80 bits
@@ -194,7 +194,7 @@ def _pieces(chunk: DumpChunk) -> Iterator[tuple[bytes, bool]]:
 
 
 def _damaged(path: Path) -> DataError:
-    return DataError(f"{path}: damaged or cut off; compare its checksum, and download it again")
+    return DataError(f"{path}: damaged or cut off; check its checksum or download it again")
 
 
 def _parsed(data: bytes) -> WikiPage:

@@ -21,7 +21,7 @@ from typing import Any
 
 TOO_LONG = "took too long"
 TOO_MUCH_MEMORY = "took too much memory"
-ENDED = "ended its reader"
+ENDED = "crashed the parser"
 _START_SECONDS = 60.0
 
 
@@ -110,7 +110,7 @@ def main() -> None:
     The parent kills a child that takes too long. An alarm does so a little later, in case the parent
     itself was killed.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the parent decides
     module, _, name = sys.argv[1].partition(":")
     pipe = Connection(int(sys.argv[2]))
     limit, seconds = int(sys.argv[3]) * 1_000_000, float(sys.argv[4])

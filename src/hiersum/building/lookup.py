@@ -1,7 +1,7 @@
 """Find pages by URL or by title.
 
-URLs and titles become 64-bit keys, eight bytes each, that are looked up in sorted arrays. URLs that differ
-only in `http` or `https`, `www.`, a trailing slash, a fragment or tracking parameters have the same key.
+URLs and titles become 64-bit keys that are looked up in sorted arrays. URLs that differ only in `http` or
+`https`, `www.`, a trailing slash, a fragment or tracking parameters have the same key.
 
 A search for a title is exact BM25 on disk, or a user's own search results. Only words of titles are
 indexed; all words count towards a text's length. Workers count the words of each part; then the counts of

@@ -39,19 +39,19 @@ _HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 @dataclass(frozen=True, slots=True)
 class RawPage:
-    """A page as it was found."""
+    """A page as read, before its text is extracted."""
 
     kind: str
     """`html`, or `text` in UTF-8."""
     data: bytes
     url: str = ""
-    """Empty if only the page itself can tell."""
+    """Empty if unknown; the page itself may name it."""
     title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PageFiles:
-    """What one worker reads at a time: an archive, a file of lines, or some saved pages."""
+    """The files of one part: an archive, a file of lines, or some saved pages."""
 
     number: int
     kind: str
@@ -76,9 +76,8 @@ def find_sources(roots: Sequence[Path]) -> list[PageFiles]:
                 number = len(found)
                 found.append(PageFiles(number, kind, tuple(paths[start : start + size]), root))
         if len(found) == before:
-            raise DataError(
-                f"{root}: no source pages in it; expected .warc .wet .jsonl .html files, or gzip of them"
-            )
+            expected = ".warc .wet .jsonl .html files, or gzip of them"
+            raise DataError(f"{root}: contains no source pages; expected {expected}")
     return found
 
 
@@ -100,7 +99,7 @@ def read_source(
     Args:
         files: what to read.
         max_bytes: larger pages are dropped.
-        is_wanted: tells whether the page of a known URL is needed; others are passed over.
+        is_wanted: whether the page with a URL is needed; others are skipped.
     """
     for path in files.paths:
         if files.kind == "archive":

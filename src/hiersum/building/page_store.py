@@ -1,12 +1,12 @@
-"""Source pages on disk: many workers extract their text, then pages are looked up by URL.
+"""Source pages on disk: workers extract their text, then pages are looked up by URL.
 
     pages/00000.arrow    the pages of one source: url, key, title, digest, paragraphs
     pages/00000.npy      their keys
-    pages/00000.json     what was dropped, by kind; written last
+    pages/00000.json     the number of dropped pages, by reason; written last
     lookup/keys.npy      the keys of all pages, sorted, each once
     lookup/places.npy    where they are: the part in the upper 32 bits, the row in the lower
 
-A page that is in two sources is taken from the first.
+A page in two sources is taken from the first.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Page:
 
 
 def extract_page(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
-    """Return the paragraphs of a page, or why it is dropped; runs under a guard.
+    """Return the paragraphs of a page, or the reason for dropping it; runs under a guard.
 
     Args:
         facts: `kind` (html or text), `language` (a code, or any), and the page's `url` and `title` if

@@ -1,13 +1,13 @@
-"""A Wikipedia dump and source pages become a dataset like WikiSum: in parallel, resumable at any moment.
+"""Build a dataset like WikiSum from a Wikipedia dump and web pages, in parallel; resumable at any moment.
 
     DIR/train/part-00000.parquet ...   the clusters; valid/ and test/ beside it
     DIR/missing.txt                    the cited URLs that no source page has
     DIR/report.json                    written last: the build is finished when it exists
-    DIR/.building/                     while the build is at work: plan, articles, pages, index, tallies
+    DIR/.building/                     while the build is running: plan, articles, pages, index, tallies
 
 Four stages, each cut into parts that workers do in any order: read the dump; read source pages; count
 their words, if they are searched; join articles and pages. Between stages this process only sorts arrays
-of a few bytes per article, URL or page.
+that hold a few bytes per article, URL or page.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _READERS = ("mwparserfromhell", "fastwarc", "resiliparse")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WikiSettings(ClusterSettings):
-    """What clusters of a Wikipedia are like."""
+    """Settings of a build from Wikipedia."""
 
     language: str = "en"
     """Pages in other languages are dropped; `any` keeps all."""
@@ -87,11 +87,11 @@ def build_wikipedia(
 
     Args:
         dumps: pages-articles files, .xml.bz2 or .xml.
-        pages: files and folders of source pages; without any, only `missing.txt` is of use.
+        pages: files and folders of source pages; without any, the build only writes `missing.txt`.
         out: the folder; created if needed.
-        settings: what clusters are like.
+        settings: how to make clusters.
         results: the user's own search results; without them the pages are searched by BM25.
-        engine: where the work is done.
+        engine: runs the work.
 
     Returns:
         The report, which is also in `out/report.json`.
@@ -118,7 +118,7 @@ def build_wikipedia(
 
 
 class WikiBuild:
-    """The stages of a build; each keeps what an earlier run has finished."""
+    """The stages of a build; each skips what an earlier run has finished."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class WikiBuild:
             test_share=settings.test_share,
         )
         if not num_articles:
-            raise DataError(f"{dumps[0]}: there are no articles in it")
+            raise DataError(f"{dumps[0]}: contains no articles")
         tally["skipped: seen before"] += num_repeated
         for name, file in (("urls", "cited.npy"), ("words", "words.npy")):
             save_array(union(arrays_of(place, len(chunks), name)), place.folder / file)
@@ -197,7 +197,7 @@ class WikiBuild:
         )
 
     def write_missing(self) -> None:
-        """Write the cited URLs that no source has, a line each, each page once."""
+        """Write the cited URLs that no source has, one per line, each page once."""
         path = self.place.out / "missing.txt"
         if path.exists():
             return
@@ -299,7 +299,7 @@ class _Joiner:
                 yield cluster
 
     def _documents_of(self, article: Article, tally: Tally) -> list[Document]:
-        """Return the cited pages, then those that a search found, no two with the same words."""
+        """Return the cited pages, then the search results; of pages with the same words, the first."""
         cited = self._pages.find(keys_of(article.urls))
         found = self._find(article.title)
         tally["cited"] += len(cited)

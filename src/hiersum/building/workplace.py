@@ -1,7 +1,7 @@
 """The folder of a build: its plan, its finished parts, and rows on disk that workers share.
 
-A part's data is written before its tally, and every file takes its name only once it is whole. A killed
-run therefore resumes with the parts that have no tally, and ends with the files it would have written.
+A part's data is written before its tally, and every file is renamed into place once it is complete. A
+killed run therefore resumes with the parts that have no tally, and ends with the same files.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hiersum.progress import tracked
 
 Item = TypeVar("Item")
 Tally = Counter[str]
-"""Counts of one part of the work; those of all parts add up."""
+"""Counts of one part; those of all parts add up."""
 _BATCH_ROWS = 64
 
 
@@ -56,7 +56,7 @@ class Workplace:
         return self.out / BUILDING
 
     def part(self, kind: str, number: int, suffix: str) -> Path:
-        """Return a file of one part of `articles`, `pages` or `counts`; its folder is made."""
+        """Return the path of a part's file among `articles`, `pages` or `counts`; makes its folder."""
         folder = self.folder / kind
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{number:05}.{suffix}"
@@ -99,8 +99,8 @@ class Workplace:
                 report = {**work(), "plan": plan}
             except OSError as error:  # libraries that write arrays raise the system's own errors
                 raise InputError(
-                    f"{self.folder}: cannot be written ({error.strerror or error}); what is finished "
-                    "stays: run the same command again to go on"
+                    f"{self.folder}: cannot be written ({error.strerror or error}); finished parts "
+                    "are kept: run the same command again to resume"
                 ) from error
             write_json(report_path, report)  # marks the build as finished
             shutil.rmtree(self.folder)
@@ -137,14 +137,14 @@ def run_stage(
     except InputError as error:
         num_done = sum(tally_of(item).exists() for item in items)
         raise InputError(
-            f"{error}; {num_done} of {len(items)} parts are finished and stay: "
-            "run the same command again to go on"
+            f"{error}; {num_done} of {len(items)} parts are finished and kept: "
+            "run the same command again to resume"
         ) from error
     for item in missing:
         if not tally_of(item).exists():
             raise InputError(
-                f"{tally_of(item)}: was written on another machine and is not here; give an --out "
-                "that all machines share"
+                f"{tally_of(item)}: was written on another machine; give an --out that all machines "
+                "share"
             )
 
 
@@ -160,7 +160,7 @@ def read_json(path: Path) -> Any:
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a value as JSON; the file is there whole or not at all."""
+    """Write a value as JSON, atomically."""
     with write_atomically(path) as file:
         file.write(json.dumps(value, indent=2).encode() + b"\n")
 
@@ -174,20 +174,20 @@ def sum_tallies(paths: Iterable[Path]) -> Tally:
 
 
 def save_array(array: NDArray[Any], path: Path) -> None:
-    """Write an array; the file is there whole or not at all."""
+    """Write an array, atomically."""
     with write_atomically(path) as file:
         np.save(file, array)
 
 
 def save_arrays(path: Path, **arrays: NDArray[Any]) -> None:
-    """Write named arrays to one file; it is there whole or not at all."""
+    """Write named arrays to one file, atomically."""
     with write_atomically(path) as file:
         np.savez(file, **arrays)  # type: ignore[arg-type]
 
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Yield a folder that takes its name when the block ends without an error."""
+    """Yield a temporary folder that is renamed into place if the block raises no error."""
     partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -200,7 +200,7 @@ def write_rows(
 ) -> None:
     """Write rows as an Arrow file for a `RowStore`.
 
-    Packed by zstd, it takes a quarter of the space and a little longer to read.
+    Packing (zstd) takes a quarter of the space and reads a little slower.
     """
     import pyarrow as pa
 

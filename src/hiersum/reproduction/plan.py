@@ -191,7 +191,7 @@ class Plan:
         )
 
     def _form(self, row: str, config: Config, splits: tuple[str, ...]) -> str:
-        """Return the form that a row reads, with stages for the given splits added if missing."""
+        """Return the form that a row reads; add stages for the given splits if missing."""
         system, _ = split_row(row)
         given = self.experiment.checkpoints.get(system)
         sections = ("data", "ranker", *(() if config.model.graph_head is None else ("graph",)))
@@ -236,7 +236,7 @@ def _identify(name: str, given: str) -> str:
 
 
 def _training_only(config: Config) -> Config:
-    """Reset what training does not depend on, so that changing it does not invalidate a run."""
+    """Reset settings that do not affect training, so that changing them does not invalidate a run."""
     is_written = config.training.max_rouge_examples > 0
     return replace(
         Config(),

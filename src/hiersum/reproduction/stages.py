@@ -1,9 +1,9 @@
-"""Stages: pieces of work that run once and are not repeated while nothing they depend on changes.
+"""Stages: pieces of work that run once and are repeated only when something they depend on changes.
 
-OUT/stages/NAME.json records what a stage was made from (its inputs, and a fingerprint of these and of
-the stages it needs), whether it is finished, how long it took, and what it found. The note is written
-before the work begins, and all work can resume, so a run may be killed at any moment. A stage whose
-inputs have changed is refused instead of silently redone: it may hold hours of work.
+OUT/stages/NAME.json records a stage's inputs, a fingerprint of these and of the stages it needs, whether
+it is finished, how long it took, and what it found. The note is written before the work begins, and all
+work can resume, so a run may be killed at any moment. A stage whose inputs have changed is refused, not
+silently redone: it may hold hours of work.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Stage:
     """Everything that determines the result, besides the stages it needs; JSON."""
     needs: tuple[Stage, ...] = ()
     leaves: tuple[Path, ...] = ()
-    """Files and folders it makes; removed before the stage is redone."""
+    """The files and folders it makes; removed before the stage is redone."""
     cost: float = 1.0
     """Estimated seconds on two cores."""
 
@@ -87,7 +87,7 @@ class Ledger:
         try:
             return Note(**record)
         except TypeError as error:
-            raise DataError(f"{path}: damaged; remove it, and its stage is made anew") from error
+            raise DataError(f"{path}: damaged; remove it to redo its stage") from error
 
     def finished(self, stage: Stage) -> Note | None:
         """Return the note of a stage if it is finished and made from its current inputs."""
@@ -162,9 +162,9 @@ def refuse_changes(stages: Sequence[Stage], ledger: Ledger, out: Path, *, redo: 
     elif changed:
         reason = next(filter(None, (_change(stage, note) for stage, note in changed)), "")
         raise ConfigError(
-            f"{out}: {len(changed)} of its stages were made from something else"
-            f"{': ' + reason if reason else ''}; --redo makes these anew and keeps the others, "
-            f"or give another --out; they are: {', '.join(stage.name for stage, _ in changed)}"
+            f"{out}: {len(changed)} of its stages were made from other inputs"
+            f"{': ' + reason if reason else ''}; --redo repeats these and keeps the others, "
+            f"or give another --out; changed: {', '.join(stage.name for stage, _ in changed)}"
         )
 
 

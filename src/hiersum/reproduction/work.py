@@ -233,7 +233,7 @@ class Workshop:
 
 
 def draw(paths: Sequence[Path], number: int, out: Path, settings: CorpusSettings) -> None:
-    """Write so many randomly drawn records of corpora as a cluster file, or all if there are fewer."""
+    """Write randomly drawn records of corpora as a cluster file, or all if there are fewer."""
     if out.exists():
         return
     bad = BadRecords(skip=settings.skip_bad)
@@ -341,8 +341,8 @@ def _train_in_processes(config: Config, run: Path, number: int) -> None:
     )
     if completed.returncode:
         raise TrainingError(
-            f"{run}: training in {number} processes ended with {completed.returncode}; what went "
-            "wrong stands above, and the same command goes on from the last checkpoint"
+            f"{run}: training in {number} processes ended with {completed.returncode}; see the "
+            "error above. The same command resumes from the last checkpoint"
         )
 
 

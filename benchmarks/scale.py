@@ -25,10 +25,11 @@ from typing import Any
 import psutil
 from measure import wikilead_articles, write_results
 
+from hiersum.building.lookup import merge_counts
 from hiersum.building.page_files import find_sources
 from hiersum.building.page_store import PageStore, count_page_words
-from hiersum.building.title_search import merge_counts
-from hiersum.building.wikipedia import WikiBuild, WikiPlace, WikiSettings, build_wikipedia
+from hiersum.building.wikipedia import WikiBuild, WikiSettings, build_wikipedia
+from hiersum.building.workplace import Workplace
 from hiersum.cli.summarize_corpus import summarize_corpus
 from hiersum.config import Config
 from hiersum.data.corpora import read_corpus, write_clusters
@@ -142,24 +143,24 @@ def cost(work: Callable[[], object]) -> dict[str, float]:
 
 def stages(folder: Path, dump: Path, archives: list[Path], engine: Engine) -> dict[str, Any]:
     """Measure each stage of a build by itself."""
-    place = WikiPlace(folder / "out")
+    place = Workplace(folder / "out")
     place.folder.mkdir(parents=True)
-    build = WikiBuild(place, WikiSettings(), engine)
     sources = find_sources(archives)
+    build = WikiBuild(place, WikiSettings(), sources, engine)
     found: dict[str, Any] = {}
     found["read the dump"] = cost(lambda: build.read_dump([dump]))
-    found["read pages"] = cost(lambda: build.read_sources(sources))
-    found["look up"] = cost(lambda: build.look_up(len(sources)))
+    found["read pages"] = cost(lambda: build.read_sources())
+    found["look up"] = cost(lambda: build.look_up())
 
     def count() -> None:
         for part in range(len(sources)):
-            count_page_words(part, pages=place.pages, search=place.search)
+            count_page_words(part, place=place)
 
     found["count words"] = cost(count)
-    store = PageStore(place.pages)
-    found["merge counts"] = cost(lambda: merge_counts(len(sources), place.search, store.places_in))
+    places = PageStore(place).places_by_part(len(sources))
+    found["merge counts"] = cost(lambda: merge_counts(place, places))
     found["join"] = cost(build.join)
-    found["paragraphs"] = build.tally_of_sources(len(sources))["paragraphs"]
+    found["paragraphs"] = build.read_sources()["paragraphs"]
     found["bytes"] = {
         "articles": _size(place.folder / "articles"),
         "pages": _size(place.folder / "pages"),

@@ -46,12 +46,12 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-def test_the_local_engine_has_as_many_workers_as_asked_for() -> None:
+def test_open_engine_gives_the_workers_asked_for() -> None:
     with open_engine("local", workers=3) as engine:
         assert engine == LocalEngine(3)
 
 
-def test_engines_that_cannot_be_had_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_engine_refuses_engines_that_are_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     def open_it(name: str, address: str | None = None) -> None:
         with open_engine(name, workers=1, address=address):
             pass
@@ -92,7 +92,7 @@ slow = pytest.mark.slow
 
 
 @slow
-def test_results_and_errors_are_those_of_a_loop(engine: Engine) -> None:
+def test_ray_engine_gives_the_results_and_errors_of_a_loop(engine: Engine) -> None:
     assert sorted(engine.run(square, range(9))) == [n * n for n in range(9)]
     assert list(engine.run(square, [])) == []
     with pytest.raises(DataError, match=r"^clusters\.jsonl:3: is a three$"):
@@ -100,7 +100,7 @@ def test_results_and_errors_are_those_of_a_loop(engine: Engine) -> None:
 
 
 @slow
-def test_items_are_taken_not_long_before_they_are_needed(engine: Engine) -> None:
+def test_engine_takes_items_shortly_before_they_are_needed(engine: Engine) -> None:
     taken: list[int] = []
 
     def items() -> Iterator[int]:
@@ -113,18 +113,16 @@ def test_items_are_taken_not_long_before_they_are_needed(engine: Engine) -> None
 
 
 @slow
-def test_a_killed_worker_is_replaced_and_one_that_always_dies_is_one_sentence(
-    engine: Engine, tmp_path: Path
-) -> None:
+def test_ray_engine_replaces_killed_workers_up_to_a_limit(engine: Engine, tmp_path: Path) -> None:
     assert sorted(engine.run(partial(die_once, folder=tmp_path), range(9))) == list(range(9))
     assert (tmp_path / "died").exists()
-    with pytest.raises(WorkerError, match="a worker of the Ray cluster was killed 4 times over by"):
+    with pytest.raises(WorkerError, match="a worker of the Ray cluster was killed 4 times by"):
         list(engine.run(die_at_two, range(6)))
     assert sorted(engine.run(square, range(3))) == [0, 1, 4], "and the cluster goes on"
 
 
 @slow
-def test_built_articles_are_the_same(engine: Engine, tmp_path: Path) -> None:
+def test_ray_engine_builds_the_same_articles(engine: Engine, tmp_path: Path) -> None:
     articles = write_lines(made_up_articles(2 * PART_ARTICLES + 9), tmp_path / "a.jsonl")
     build_clusters([articles], tmp_path / "local", BuildSettings(search=2), workers=2)
     build_clusters([articles], tmp_path / "ray", BuildSettings(search=2), engine=engine)
@@ -132,9 +130,7 @@ def test_built_articles_are_the_same(engine: Engine, tmp_path: Path) -> None:
 
 
 @slow
-def test_a_built_wikipedia_is_the_same_poison_and_damage_included(
-    engine: Engine, tmp_path: Path
-) -> None:
+def test_ray_engine_builds_the_same_wikipedia(engine: Engine, tmp_path: Path) -> None:
     articles, pages = made_up_wiki(60)
     dump = write_dump(tmp_path / "d.xml.bz2", articles)
     archive = write_warc(
@@ -152,7 +148,7 @@ def test_a_built_wikipedia_is_the_same_poison_and_damage_included(
 
 
 @slow
-def test_prepared_sets_are_the_same(engine: Engine, tmp_path: Path) -> None:
+def test_ray_engine_prepares_the_same_sets(engine: Engine, tmp_path: Path) -> None:
     clusters = write_lines(made_up_articles(2 * SHARD_CLUSTERS + 9), tmp_path / "c.jsonl")
     model = tmp_path / "model"
     model.mkdir()
@@ -164,7 +160,9 @@ def test_prepared_sets_are_the_same(engine: Engine, tmp_path: Path) -> None:
 
 @slow
 @pytest.mark.parametrize("with_model", [True, False])
-def test_summaries_are_the_same(engine: Engine, tmp_path: Path, with_model: bool) -> None:
+def test_ray_engine_writes_the_same_summaries(
+    engine: Engine, tmp_path: Path, with_model: bool
+) -> None:
     """The same in one process, in two, and on Ray, but for the seconds they took."""
     sentences = (EXAMPLES / "harbour-bridge" / "1-gazette.txt").read_text().split(". ")
     clusters = [
@@ -199,7 +197,7 @@ def _model(folder: Path) -> str:
 
 
 @slow
-def test_kill_9_of_workers_and_of_the_driver_changes_nothing(tmp_path: Path) -> None:
+def test_ray_engine_survives_kill_9(tmp_path: Path) -> None:
     """A worker is killed in the middle, then the whole program, twice; then it is left to finish."""
     articles, pages = made_up_wiki(700)
     dump = write_dump(tmp_path / "d.xml.bz2", articles, per_stream=50)
@@ -268,7 +266,7 @@ def _wait_for(is_so: Any, process: subprocess.Popen[bytes]) -> None:
 
 
 @slow
-def test_an_existing_cluster_by_its_address_survives_the_loss_of_a_node(tmp_path: Path) -> None:
+def test_ray_engine_survives_the_loss_of_a_node(tmp_path: Path) -> None:
     """In a program of its own, as one process can know one cluster only."""
     here = str(Path(__file__).parent)
     path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), here]))
@@ -283,7 +281,7 @@ def test_an_existing_cluster_by_its_address_survives_the_loss_of_a_node(tmp_path
     refused, results = completed.stdout.splitlines()[-2:]
     assert refused == (
         "a machine of the Ray cluster cannot do this work (No module named 'only_here'); install the "
-        "same hiersum, with the same extras, on all of them"
+        "same hiersum with the same extras on all machines"
     )
     assert results == str([n * n for n in range(30)])
 

@@ -16,19 +16,19 @@ from hiersum.parallel import WorkerError, in_order, in_processes
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_results_are_those_of_a_loop(workers: int) -> None:
+def test_in_processes_gives_the_results_of_a_loop(workers: int) -> None:
     assert sorted(in_processes(square, range(9), workers=workers)) == [n * n for n in range(9)]
     assert list(in_processes(square, [], workers=workers)) == []
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_error_is_raised_as_if_there_were_no_processes(workers: int) -> None:
+def test_in_processes_raises_the_error_of_work(workers: int) -> None:
     with pytest.raises(DataError, match=r"clusters\.jsonl:3: is a three"):
         list(in_processes(refuse_three, range(6), workers=workers))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_items_are_taken_not_long_before_they_are_needed(workers: int) -> None:
+def test_engine_takes_items_shortly_before_they_are_needed(workers: int) -> None:
     """So that a stream of large ones never waits in memory."""
     taken: list[int] = []
 
@@ -41,18 +41,18 @@ def test_items_are_taken_not_long_before_they_are_needed(workers: int) -> None:
         assert len(taken) <= done + workers + 2
 
 
-def test_a_killed_worker_is_one_sentence() -> None:
-    with pytest.raises(WorkerError, match="one of 2 worker processes was killed 4 times over"):
+def test_in_processes_gives_up_on_repeated_deaths() -> None:
+    with pytest.raises(WorkerError, match="one of 2 worker processes was killed 4 times in a row"):
         list(in_processes(die_at_two, range(6), workers=2))
 
 
-def test_a_worker_that_was_killed_once_is_replaced(
+def test_in_processes_replaces_a_killed_worker(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     work = partial(die_once, folder=tmp_path)
     assert sorted(in_processes(work, range(9), workers=2)) == list(range(9))
     assert (tmp_path / "died").exists()
-    assert caplog.messages == ["a worker process was killed; its work is done again"]
+    assert caplog.messages == ["a worker process was killed; repeating its work"]
 
 
 PARENT = """
@@ -67,7 +67,7 @@ if __name__ == "__main__":
 """
 
 
-def test_numbered_results_come_in_order_and_no_later_than_they_can() -> None:
+def test_in_order_yields_each_item_as_soon_as_possible() -> None:
     order = [2, 0, 1, 4, 3]
     come: list[int] = []
 
@@ -80,7 +80,7 @@ def test_numbered_results_come_in_order_and_no_later_than_they_can() -> None:
     assert seen == [("0", 2), ("1", 3), ("2", 3), ("3", 5), ("4", 5)]
 
 
-def test_workers_end_when_their_parent_is_killed(tmp_path: Path) -> None:
+def test_in_processes_workers_end_with_their_parent(tmp_path: Path) -> None:
     program = tmp_path / "parent.py"
     folder = tmp_path / "pids"
     folder.mkdir()

@@ -1,8 +1,8 @@
-"""The engine for more than one machine: the same work, done by actors on a Ray cluster.
+"""The engine for several machines: the same work, done by actors on a Ray cluster.
 
-Actors and not Ray Data, because work here is handed out from a stream that nobody wants in memory or
-counted beforehand, and what a worker loads once (a model, an index) must stay with it. An actor that
-dies is started again elsewhere, and what it had begun is done again.
+Actors rather than Ray Data, because items come from a stream of unknown length that does not fit in
+memory, and because a worker must keep what it has loaded (a model, an index). An actor that dies is
+restarted elsewhere and its work repeated.
 """
 
 from __future__ import annotations
@@ -24,28 +24,28 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 ENGINES = ("local", "ray")
-_AHEAD = 2  # items per actor, so that none waits for the next
-_OBJECT_STORE_BYTES = 300_000_000  # for a cluster that is started here
+_AHEAD = 2  # items queued per actor, so that none idles
+_OBJECT_STORE_BYTES = 300_000_000  # of a cluster started here
 
 
 @contextmanager
 def open_engine(name: str, *, workers: int | None, address: str | None = None) -> Iterator[Engine]:
-    """Give an engine, and close it in the end.
+    """Open an engine, and close it at the end of the block.
 
     Args:
         name: `local` or `ray`.
-        workers: how many processes or actors; by default as many as there are cores.
-        address: an existing Ray cluster; without one Ray is started on this machine.
+        workers: the number of processes or actors; default: one per core.
+        address: an existing Ray cluster; default: start Ray on this machine.
 
     Raises:
-        InputError: there is no such engine, or no cluster at the address.
+        InputError: the engine is unknown, or there is no cluster at the address.
         MissingDependencyError: Ray is not installed.
     """
     check_engine(name, address=address)
     if name == "local":
         yield LocalEngine(workers or _num_cores())
         return
-    with redirect_stdout(sys.stderr):  # Ray reports deaths on stdout, which is for results
+    with redirect_stdout(sys.stderr):  # Ray prints to stdout, which is for results
         ray = connect(address, workers)
         try:
             yield RayEngine(workers or max(int(ray.cluster_resources().get("CPU", 1)), 1))
@@ -54,7 +54,7 @@ def open_engine(name: str, *, workers: int | None, address: str | None = None) -
 
 
 def check_engine(name: str, *, address: str | None) -> None:
-    """Refuse engines that do not exist, and an address for one that has none."""
+    """Refuse an unknown engine, and an address for the local one."""
     if name not in ENGINES:
         raise InputError(f"engine {name!r} is unknown; known: {', '.join(ENGINES)}")
     if name == "local" and address is not None:
@@ -62,34 +62,34 @@ def check_engine(name: str, *, address: str | None) -> None:
 
 
 class RayEngine:
-    """Actors on the Ray cluster that this process is connected to."""
+    """Actors on the connected Ray cluster."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
 
     def run(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield the result of every item as soon as it is there, in no fixed order.
+        """Yield the result of each item as soon as it is done, in no fixed order.
 
-        What `work` raises is raised here, and no further item is begun.
+        An error in `work` is raised here, and no further item is started.
 
         Raises:
             WorkerError: an item killed its worker again and again.
-            InputError: a machine of the cluster lacks what the work needs.
+            InputError: a machine of the cluster lacks a package that the work needs.
         """
-        crew = _Crew(work, self.workers)
+        pool = _ActorPool(work, self.workers)
         try:
             for item in items:
-                yield from crew.until_free()
-                crew.give(item)
-            yield from crew.until_done()
+                yield from pool.until_free()
+                pool.give(item)
+            yield from pool.until_done()
         finally:
-            crew.leave()
+            pool.close()
 
 
-class _Crew:
-    """Actors that are replaced when they die; what they had begun is given to others.
+class _ActorPool:
+    """Actors that are replaced when they die; their work is given to others.
 
-    A new actor gets work only once it runs: a cluster that has lost a machine may have no room for it.
+    A new actor gets work only once it runs: a cluster that lost a machine may have no room for it.
     """
 
     def __init__(self, work: Callable[[Any], Any], workers: int) -> None:
@@ -113,19 +113,19 @@ class _Crew:
             self._hand_out()
 
     def until_done(self) -> Iterator[Any]:
-        """Yield all results that are left."""
+        """Yield all remaining results."""
         while self._begun or self._again:
             self._hand_out()
             yield from self._wait()
 
     def give(self, item: Any, deaths: int = 0) -> None:
-        """Have an item done by the actor with most room."""
+        """Give an item to the least busy actor."""
         actor = self._roomiest()
         reference = actor.do.remote(self._work, item)
         self._begun[reference] = (actor, item, deaths)
         self._begun_by[actor].append(reference)
 
-    def leave(self) -> None:
+    def close(self) -> None:
         """End all actors."""
         for actor in (*self._begun_by, *self._starting.values()):
             self._ray.kill(actor)
@@ -143,7 +143,7 @@ class _Crew:
         self._starting[actor.is_ready.remote()] = actor
 
     def _wait(self) -> Iterator[Any]:
-        """Yield a result, if that is what comes next."""
+        """Wait for the next event; yield its result if an item was finished."""
         from ray.exceptions import ObjectLostError, RayActorError, RayTaskError
 
         (reference, *_), _ = self._ray.wait([*self._begun, *self._starting], num_returns=1)
@@ -163,27 +163,27 @@ class _Crew:
                 yield result
 
     def _replace(self, reference: Any, error: Exception) -> None:
-        """Note who died and over what, and have the work done again."""
+        """Replace a dead actor and queue its item again."""
         if reference in self._starting:
             self._starting.pop(reference)
             self._start()
             return
         actor, item, deaths = self._begun.pop(reference)
         if actor in self._begun_by:
-            deaths += self._begun_by[actor][0] == reference  # the others only waited
+            deaths += self._begun_by[actor][0] == reference  # the other items were only queued
             del self._begun_by[actor]
-            self._ray.kill(actor)  # it may be alive and only out of reach
+            self._ray.kill(actor)  # it may be alive but unreachable
             self._start()
         if deaths > MAX_DEATHS:
             raise WorkerError(
-                f"a worker of the Ray cluster was killed {deaths} times over by the same piece of work, "
-                "perhaps because memory ran out; what was finished stays: run the same command again"
+                f"a worker of the Ray cluster was killed {deaths} times by the same piece of work, "
+                "perhaps because memory ran out; finished work is kept: run the same command again"
             ) from error
         self._again.append((item, deaths))
 
 
 def _as_raised(error: Any) -> BaseException:
-    """Return what a worker raised as it was, without what Ray wraps around it."""
+    """Return the error that a worker raised, without Ray's wrapping."""
     from ray.exceptions import RaySystemError
 
     cause: BaseException = error.cause
@@ -191,13 +191,13 @@ def _as_raised(error: Any) -> BaseException:
         return cause
     reason = str(cause).splitlines()[0].removeprefix("System error: ")
     return InputError(
-        f"a machine of the Ray cluster cannot do this work ({reason}); install the same hiersum, with "
-        "the same extras, on all of them"
+        f"a machine of the Ray cluster cannot do this work ({reason}); install the same hiersum with "
+        "the same extras on all machines"
     )
 
 
 class _Worker:
-    """An actor: one process, in which stays loaded what the work has loaded."""
+    """An actor: one process, which keeps what the work has loaded."""
 
     def is_ready(self) -> bool:
         return True
@@ -207,7 +207,7 @@ class _Worker:
 
 
 def connect(address: str | None, workers: int | None) -> Any:
-    """Return Ray, connected to a cluster: an existing one, or one that is started here.
+    """Return Ray, connected to an existing cluster or to one started here.
 
     Raises:
         InputError: there is no cluster at the address.
@@ -230,12 +230,16 @@ def connect(address: str | None, workers: int | None) -> Any:
         try:
             ray.init(**options)
             break
-        except Exception as error:  # Ray raises just that on a machine too busy to start it in time
+        except (
+            Exception
+        ) as error:  # Ray raises a bare Exception if a busy machine starts it too slowly
             ray.shutdown()
             if address is not None or not num_left:
                 raise _no_cluster(address, str(error)) from error
     if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGTERM, on_termination)  # Ray takes it over, and does not clean up
+        signal.signal(
+            signal.SIGTERM, on_termination
+        )  # Ray replaces the handler and does not restore it
     return ray
 
 
@@ -249,10 +253,10 @@ def ray_serve() -> Any:
 
 
 def _check_address(address: str) -> None:
-    """Find out at once whether anybody answers; Ray itself would ask for minutes."""
+    """Fail at once if nothing answers; Ray itself would retry for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not port.isdigit():
-        return  # `auto`
+        return  # such as `auto`
     try:
         socket.create_connection((host, int(port)), timeout=5).close()
     except (OSError, OverflowError) as error:

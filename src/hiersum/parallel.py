@@ -1,7 +1,7 @@
-"""Work spread over processes: results as they come, errors as if raised here, no orphans.
+"""Run work in several processes: results as they finish, errors raised here, no orphans.
 
-A process that is killed is replaced, and what it had begun is done again: work that is handed out here
-must give the same whether it is done once or twice.
+A process that is killed is replaced and its work repeated, so work must give the same result whether it
+is done once or twice.
 """
 
 from __future__ import annotations
@@ -12,12 +12,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    Future,
-    ProcessPoolExecutor,
-    wait,
-)
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -30,25 +25,24 @@ logger = logging.getLogger(__name__)
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-
 MAX_DEATHS = 3
-"""Workers may be killed this often before any of them has finished an item."""
+"""Give up when workers are killed more often than this without finishing an item."""
 
 
 class WorkerError(HiersumError):
-    """A worker process was ended from outside."""
+    """A worker process was killed."""
 
 
 class Engine(Protocol):
-    """Where work is done: processes of this machine, or a cluster."""
+    """Runs work: in processes on this machine, or on a cluster."""
 
     def run(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Yield the result of every item as soon as it is there, in no fixed order."""
+        """Yield the result of each item as soon as it is done, in no fixed order."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalEngine:
-    """Processes of this machine."""
+    """Processes on this machine."""
 
     workers: int = 1
 
@@ -60,17 +54,17 @@ class LocalEngine:
 def in_processes(
     work: Callable[[Item], Result], items: Iterable[Item], *, workers: int
 ) -> Iterator[Result]:
-    """Yield the result of every item as soon as it is there, in no fixed order.
+    """Yield the result of each item as soon as it is done, in no fixed order.
 
-    What `work` raises is raised here, and no further item is begun. One worker means this process.
+    An error in `work` is raised here, and no further item is started. One worker means this process.
 
     Args:
-        work: a function that pickles: of a module, or a `functools.partial` of one.
-        items: what to work on; taken one by one, not long before they are needed.
-        workers: how many processes to use.
+        work: a function that can be pickled: top-level, or a `functools.partial` of one.
+        items: what to work on; taken one by one, shortly before they are needed.
+        workers: the number of processes.
 
     Raises:
-        WorkerError: a process was killed, mostly because memory ran out.
+        WorkerError: processes were killed again and again, usually because memory ran out.
     """
     remaining = iter(items)
     first = list(islice(remaining, 2))
@@ -81,9 +75,9 @@ def in_processes(
     unfinished: list[Item] = []
     deaths = 0
     while True:
-        crew = _Crew(work, workers)
+        pool = _WorkerPool(work, workers)
         try:
-            for result in crew.results(chain(unfinished, remaining)):
+            for result in pool.results(chain(unfinished, remaining)):
                 deaths = 0
                 yield result
             return
@@ -91,21 +85,21 @@ def in_processes(
             deaths += 1
             if deaths > MAX_DEATHS:
                 raise WorkerError(
-                    f"one of {workers} worker processes was killed {deaths} times over, perhaps because "
-                    "memory ran out; what was finished stays: run the same command again, with fewer "
-                    "--workers"
+                    f"one of {workers} worker processes was killed {deaths} times in a row, perhaps "
+                    "because memory ran out; finished work is kept: run the same command again with "
+                    "fewer --workers"
                 ) from error
-            logger.warning("a worker process was killed; its work is done again")
-            unfinished = crew.unfinished
+            logger.warning("a worker process was killed; repeating its work")
+            unfinished = pool.unfinished
         finally:
-            crew.leave()
+            pool.close()
 
 
-class _Crew(Generic[Item, Result]):
+class _WorkerPool(Generic[Item, Result]):
     """Processes that work until one of them is killed."""
 
     def __init__(self, work: Callable[[Item], Result], workers: int) -> None:
-        # Forking a process that has threads (progress, Arrow) can hang; spawned ones start clean.
+        # Forking a process that has threads (progress bars, Arrow) can hang; spawning cannot.
         context = multiprocessing.get_context("spawn")
         self._pool = ProcessPoolExecutor(workers, context, initializer=_follow_parent)
         self._work = work
@@ -115,7 +109,7 @@ class _Crew(Generic[Item, Result]):
 
     @property
     def unfinished(self) -> list[Item]:
-        """What was taken and came to no result."""
+        """Items that were taken but have no result."""
         taken = list(self._pending.values())
         return taken if self._waiting is None else [*taken, self._waiting]
 
@@ -123,7 +117,7 @@ class _Crew(Generic[Item, Result]):
         for self._waiting in items:
             self._pending[self._pool.submit(self._work, self._waiting)] = self._waiting
             self._waiting = None
-            if len(self._pending) > self._workers:  # one item waits, so that no worker does
+            if len(self._pending) > self._workers:  # one item is queued, so no worker idles
                 yield from self._finished()
         while self._pending:
             yield from self._finished()
@@ -135,12 +129,12 @@ class _Crew(Generic[Item, Result]):
             del self._pending[future]
             yield result
 
-    def leave(self) -> None:
+    def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)
 
 
 def in_order(numbered: Iterable[tuple[int, Item]]) -> Iterator[Item]:
-    """Yield items by their numbers from 0 on, each as soon as all before it have come."""
+    """Yield items in the order of their numbers, from 0, each as soon as its turn has come."""
     waiting: dict[int, Item] = {}
     wanted = 0
     for number, item in numbered:
@@ -151,9 +145,9 @@ def in_order(numbered: Iterable[tuple[int, Item]]) -> Iterator[Item]:
 
 
 def _follow_parent() -> None:
-    """End with the parent: one that is killed outright cannot tell its workers to stop."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent decides
-    # Processes share the cores already; read by torch and numpy, which are not loaded yet.
+    """Exit with the parent: a parent that is killed cannot stop its workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the parent decides
+    # The processes already share the cores. Torch and numpy read this when they are imported, later.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     parent = multiprocessing.parent_process()
     assert parent is not None

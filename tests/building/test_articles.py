@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +19,13 @@ from made_up import made_up_articles, write_lines
 from hiersum.building import articles as articles_module
 from hiersum.building.articles import (
     PART_ARTICLES,
-    ArticlePlace,
     BuildSettings,
     build_clusters,
     read_articles,
     write_articles,
 )
 from hiersum.building.clusters import Article, TargetRules
-from hiersum.building.workplace import RowStore
+from hiersum.building.workplace import RowStore, Workplace
 from hiersum.data import corpora
 from hiersum.data.corpora import read_corpus
 from hiersum.data.files import alone_in
@@ -59,9 +57,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_every_article_becomes_a_cluster_of_its_body_and_of_others(
-    articles: Path, tmp_path: Path
-) -> None:
+def test_build_clusters_joins_each_body_with_search_results(articles: Path, tmp_path: Path) -> None:
     report = build_clusters([articles], tmp_path / "out", BuildSettings(search=3))
     clusters = {cluster.id: cluster for cluster in clusters_of(tmp_path / "out")}
     by_title = {article.title: article for article in made_up_articles(NUM_ARTICLES)}
@@ -83,7 +79,7 @@ def test_every_article_becomes_a_cluster_of_its_body_and_of_others(
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_a_run_that_breaks_off_goes_on_to_the_same_files(
+def test_build_clusters_resumes_to_the_same_files(
     articles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole, broken = tmp_path / "whole", tmp_path / "broken"
@@ -107,22 +103,24 @@ def test_a_run_that_breaks_off_goes_on_to_the_same_files(
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_a_full_disk_is_one_sentence_and_what_is_finished_stays(
+def test_build_clusters_keeps_finished_parts_on_a_full_disk(
     articles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The third part goes to a device that has no room."""
     out = tmp_path / "out"
     out.mkdir()
     monkeypatch.setattr(
-        ArticlePlace,
+        Workplace,
         "clusters_of",
-        lambda self, part: Path("/dev/full") if part == 2 else self.out / f"part-{part:05}.parquet",
+        lambda self, part: (
+            Path("/dev/full") if part.start == 20 else self.out / f"{part.name}.parquet"
+        ),
     )
     monkeypatch.setattr(articles_module, "write_clusters", _always_parquet)
     with pytest.raises(
         InputError,
         match=r"/dev/full: cannot be written \(No space left on device\); 2 of 4 parts are "
-        r"finished and stay: run the same command again to go on",
+        r"finished and kept: run the same command again to resume",
     ):
         build_clusters([articles], out, BuildSettings())
     assert sorted(path.name for path in out.glob("part*")) == [
@@ -130,7 +128,7 @@ def test_a_full_disk_is_one_sentence_and_what_is_finished_stays(
     ]  # fmt: skip
 
 
-def test_an_index_that_finds_no_room_is_one_sentence_too(
+def test_build_clusters_reports_a_full_disk_while_indexing(
     articles: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def save(*_: object, **__: object) -> None:
@@ -147,7 +145,7 @@ def _always_parquet(clusters: Any, path: Path) -> int:
     return corpora._write_parquet(clusters, path)
 
 
-def test_processes_and_seeds(tmp_path: Path) -> None:
+def test_build_clusters_depends_on_the_seed_not_on_workers(tmp_path: Path) -> None:
     """Two processes make what one makes; another seed draws another order of the same clusters."""
     path = write_lines(made_up_articles(PART_ARTICLES + 20), tmp_path / "articles.jsonl")
     for name, seed, workers in (("one", 1, 1), ("two", 1, 2), ("other", 2, 1)):
@@ -159,7 +157,7 @@ def test_processes_and_seeds(tmp_path: Path) -> None:
     assert sorted(one, key=lambda c: c.id) == sorted(other, key=lambda c: c.id)
 
 
-def test_a_finished_build_is_only_reported_again(articles: Path, tmp_path: Path) -> None:
+def test_build_clusters_only_reports_a_finished_build(articles: Path, tmp_path: Path) -> None:
     report = build_clusters([articles], tmp_path / "out", BuildSettings())
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
     (tmp_path / "out" / ".building").mkdir()
@@ -167,7 +165,7 @@ def test_a_finished_build_is_only_reported_again(articles: Path, tmp_path: Path)
     assert {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()} == before
 
 
-def test_a_collection_is_searched_but_gets_no_clusters(tmp_path: Path) -> None:
+def test_build_clusters_searches_a_collection_without_clusters_of_its_own(tmp_path: Path) -> None:
     everything = made_up_articles(60)
     test = write_lines(everything[:10], tmp_path / "test.jsonl")
     # The collection holds the test articles too: once by id, once under another id.
@@ -182,12 +180,12 @@ def test_a_collection_is_searched_but_gets_no_clusters(tmp_path: Path) -> None:
     assert any(name in in_train for of_cluster in names for name in of_cluster)
 
 
-def test_no_search_gives_the_body_alone(articles: Path, tmp_path: Path) -> None:
+def test_build_clusters_without_search_uses_the_body_alone(articles: Path, tmp_path: Path) -> None:
     report = build_clusters([articles], tmp_path / "out", BuildSettings(search=0))
     assert report["documents per cluster"] == 1.0
 
 
-def test_articles_that_give_no_cluster_are_counted_by_reason(tmp_path: Path) -> None:
+def test_build_clusters_counts_dropped_articles_by_reason(tmp_path: Path) -> None:
     lead = "Some words that stand in the body."
     articles = [
         Article("a", "Good", lead, ("Here is the body with some words that stand.",)),
@@ -214,7 +212,9 @@ def test_articles_that_give_no_cluster_are_counted_by_reason(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("finished", [True, False])
-def test_another_plan_is_refused(articles: Path, tmp_path: Path, finished: bool) -> None:
+def test_build_clusters_refuses_another_plan(
+    articles: Path, tmp_path: Path, finished: bool
+) -> None:
     out = tmp_path / "out"
     build_clusters([articles], out, BuildSettings())
     if not finished:
@@ -232,14 +232,14 @@ def test_another_plan_is_refused(articles: Path, tmp_path: Path, finished: bool)
         build_clusters([articles], out, BuildSettings())
 
 
-def test_places_that_cannot_hold_clusters_are_refused(articles: Path, tmp_path: Path) -> None:
+def test_build_clusters_refuses_unusable_folders(articles: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"is not empty; give a new folder for the clusters"):
         build_clusters([articles], tmp_path, BuildSettings())
     with pytest.raises(InputError, match=r"articles\.jsonl: cannot be made a folder \(Not a dir"):
         build_clusters([articles], articles, BuildSettings())
 
 
-def test_two_at_work_on_one_folder_are_refused(articles: Path, tmp_path: Path) -> None:
+def test_build_clusters_refuses_a_folder_in_use(articles: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     with (
@@ -250,9 +250,9 @@ def test_two_at_work_on_one_folder_are_refused(articles: Path, tmp_path: Path) -
     assert build_clusters([articles], out, BuildSettings())["clusters"]
 
 
-def test_files_without_articles_are_refused(tmp_path: Path) -> None:
+def test_build_clusters_refuses_files_without_articles(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("")
-    with pytest.raises(DataError, match=r"a\.jsonl: there are no articles in it"):
+    with pytest.raises(DataError, match=r"a\.jsonl: contains no articles"):
         build_clusters([tmp_path / "a.jsonl"], tmp_path / "out", BuildSettings())
     with pytest.raises(DataError, match=r"b\.jsonl: no such file"):
         build_clusters([tmp_path / "b.jsonl"], tmp_path / "out2", BuildSettings())
@@ -260,7 +260,7 @@ def test_files_without_articles_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_kill_9_at_any_moment_changes_nothing(tmp_path: Path) -> None:
+def test_build_clusters_survives_kill_9(tmp_path: Path) -> None:
     """The program is killed for real, five times, each time a little later; then left to finish."""
     path = write_lines(made_up_articles(6 * PART_ARTICLES), tmp_path / "articles.jsonl")
     build_clusters([path], tmp_path / "whole", BuildSettings(), workers=2)
@@ -268,7 +268,7 @@ def test_kill_9_at_any_moment_changes_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hiersum", "build", "articles", str(path), "--workers", "2"]
     command += ["--out", str(out)]
     work = out / ".building"
-    moments = [work / "plan.json", work / "articles.arrow", work / "search" / "index"]
+    moments = [work / "plan.json", work / "articles.arrow", work / "index"]
     for moment in [*moments, 1, 3]:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         while not (moment.exists() if isinstance(moment, Path) else len(_tallies(work)) >= moment):
@@ -291,11 +291,14 @@ def _tallies(folder: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("number", [0, 1, 63, 64, 65, 200])
-def test_a_store_holds_what_was_written(tmp_path: Path, number: int) -> None:
+def test_row_store_holds_what_was_written(tmp_path: Path, number: int) -> None:
     articles = made_up_articles(number)
     write_articles(articles, tmp_path / "a.arrow")
     store = RowStore(tmp_path / "a.arrow")
-    rows = [{**asdict(article), "paragraphs": list(article.paragraphs)} for article in articles]
+    rows = [
+        {"id": a.id, "title": a.title, "lead": a.lead, "paragraphs": list(a.paragraphs)}
+        for a in articles
+    ]
     assert len(store) == number
     assert list(store) == rows
     assert [store[row] for row in range(number)] == rows
@@ -303,7 +306,7 @@ def test_a_store_holds_what_was_written(tmp_path: Path, number: int) -> None:
         store[number]
 
 
-def test_wikilead_rows_and_cluster_lines_are_the_same_articles(tmp_path: Path) -> None:
+def test_read_articles_reads_parquet_and_lines_alike(tmp_path: Path) -> None:
     articles = made_up_articles(5)
     lines = write_lines(articles, tmp_path / "a.jsonl")
     rows = [
@@ -315,21 +318,21 @@ def test_wikilead_rows_and_cluster_lines_are_the_same_articles(tmp_path: Path) -
         assert list(read_articles([path], kind="auto", bad=BadRecords())) == articles
 
 
-def test_a_body_of_plain_text_is_split_into_paragraphs(tmp_path: Path) -> None:
+def test_read_articles_splits_plain_text_into_paragraphs(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"id": "1", "documents": ["One.\\nTwo.", "Three."], "summary": "All."}')
     (article,) = read_articles([path], kind="auto", bad=BadRecords())
     assert (article.lead, article.paragraphs) == ("All.", ("One.", "Two.", "Three."))
 
 
-def test_a_broken_article_is_named(tmp_path: Path) -> None:
+def test_read_articles_names_a_broken_article(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"documents": []}')
     with pytest.raises(DataError, match=r"a\.jsonl:1: a cluster without documents"):
         list(read_articles([path], kind="clusters", bad=BadRecords()))
 
 
-def test_a_full_disk_is_one_sentence() -> None:
+def test_write_articles_reports_a_full_disk() -> None:
     with pytest.raises(
         InputError, match=r"/dev/full: cannot be written \(No space left on device\)"
     ):

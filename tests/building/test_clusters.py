@@ -44,7 +44,7 @@ def make(sources: Sequence[Article]) -> tuple[Cluster, int]:
     return cluster, tally["clones"]
 
 
-def test_documents_are_the_bodies_in_the_order_found() -> None:
+def test_cluster_maker_keeps_the_order_of_sources() -> None:
     found = [
         Article("2", "Ferry", "A ferry.", ("One.", "Two.")),
         Article("3", "Sea", "", ("Salt.",)),
@@ -58,7 +58,7 @@ def test_documents_are_the_bodies_in_the_order_found() -> None:
     assert num_clones == 0
 
 
-def test_paragraphs_that_copy_the_target_are_dropped_and_counted() -> None:
+def test_cluster_maker_drops_and_counts_clones() -> None:
     copy = f"As they say: {TARGET}"
     found = [Article("2", "Mirror", "", (copy,)), Article("3", "Partly", "", ("Salt.", copy))]
     cluster, num_clones = make([OWN, *found])
@@ -71,22 +71,22 @@ def article(lead: str) -> Article:
     return Article("1", "Harbour bridge", lead, BODY)
 
 
-def test_without_rules_the_target_is_the_lead() -> None:
+def test_choose_target_without_rules_is_the_lead() -> None:
     lead = f"{FIRST} {SECOND} {THIRD}"
     assert choose_target(article(lead), TargetRules()) == Target(lead)
 
 
-def test_only_supported_sentences_stay() -> None:
+def test_choose_target_keeps_supported_sentences() -> None:
     target = choose_target(article(f"{FIRST} {SECOND} {THIRD}"), TargetRules(supported=True))
     assert target == Target(f"{FIRST} {THIRD}")
 
 
-def test_a_lead_that_is_supported_as_a_whole_is_counted_whatever_the_rules() -> None:
+def test_choose_target_marks_supported_leads_under_any_rules() -> None:
     for rules in (TargetRules(), TargetRules(supported=True)):
         assert choose_target(article(f"{FIRST} {THIRD}"), rules).is_supported
 
 
-def test_brackets_that_the_body_does_not_support_are_left_out() -> None:
+def test_choose_target_drops_unsupported_brackets() -> None:
     lead = "The Harbour bridge (born 4 May 1817) is a bridge (opened in 1931)."
     target = choose_target(article(lead), TargetRules(supported=True))
     assert target.text == "The Harbour bridge is a bridge (opened in 1931)."
@@ -103,12 +103,14 @@ def test_brackets_that_the_body_does_not_support_are_left_out() -> None:
         (f"{FIRST} {SECOND}", TargetRules(supported=True, min_words=10), "target too short"),
     ],
 )
-def test_a_dropped_target_says_why(lead: str, rules: TargetRules, reason: str) -> None:
+def test_choose_target_gives_the_reason_for_dropping(
+    lead: str, rules: TargetRules, reason: str
+) -> None:
     target = choose_target(article(lead), rules)
     assert (target.text, target.dropped) == ("", reason)
 
 
-def test_the_end_is_cut_at_a_sentence() -> None:
+def test_choose_target_cuts_after_a_sentence() -> None:
     lead = f"{FIRST} {SECOND} {THIRD}"
     assert choose_target(article(lead), TargetRules(max_words=19)).text == f"{FIRST} {SECOND}"
     assert choose_target(article(lead), TargetRules(max_words=18)).text == FIRST
@@ -136,7 +138,7 @@ def tally_of(tokenizer: Tokenizer | None) -> Tally:
     return tally
 
 
-def test_counts_and_means() -> None:
+def test_report_of_has_counts_and_means() -> None:
     assert report_of(tally_of(None)) == {
         "articles": 4,
         "clusters": 2,
@@ -155,7 +157,7 @@ def test_counts_and_means() -> None:
     }
 
 
-def test_tokens_are_counted_with_a_tokenizer() -> None:
+def test_report_of_counts_tokens_with_a_tokenizer() -> None:
     tokenizer = Tokenizer(small_vocabulary("paper"), "paper")
     report = report_of(tally_of(tokenizer))
     targets = [len(tokenizer.encode(cluster.summary or "")) for cluster in CLUSTERS]
@@ -165,7 +167,7 @@ def test_tokens_are_counted_with_a_tokenizer() -> None:
     assert report["tokens per paragraph"] == round(total / 4, 1)
 
 
-def test_rows_stand_beside_the_papers() -> None:
+def test_report_rows_show_the_papers_numbers() -> None:
     rows = {name: (ours, paper) for name, ours, paper in report_rows(report_of(tally_of(None)))}
     assert rows["paragraphs per cluster"] == ("2.0", str(PAPER["paragraphs per cluster"]))
     assert rows["words per target"] == ("5.0", f"{PAPER['tokens per target']} tokens")
@@ -173,5 +175,5 @@ def test_rows_stand_beside_the_papers() -> None:
     assert rows["supported leads"] == ("25.0%", "")
 
 
-def test_nothing_built_is_a_report_too() -> None:
+def test_report_of_an_empty_build() -> None:
     assert report_of(Counter())["paragraphs per cluster"] == 0.0

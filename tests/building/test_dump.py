@@ -31,7 +31,7 @@ def all_titles(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.mark.parametrize("chunk_bytes", [50, 777, 5_000, 1 << 30])
-def test_plain_xml_may_be_cut_anywhere(
+def test_read_pages_of_plain_xml_cut_anywhere(
     tmp_path: Path, all_titles: list[str], chunk_bytes: int
 ) -> None:
     path = write_dump(tmp_path / "d.xml", ARTICLES)
@@ -42,7 +42,9 @@ def test_plain_xml_may_be_cut_anywhere(
 
 
 @pytest.mark.parametrize("chunk_bytes", [1, 2_000, 1 << 30])
-def test_streams_of_whole_pages(tmp_path: Path, all_titles: list[str], chunk_bytes: int) -> None:
+def test_read_pages_of_streams_of_whole_pages(
+    tmp_path: Path, all_titles: list[str], chunk_bytes: int
+) -> None:
     path = write_dump(tmp_path / "d.xml.bz2", ARTICLES, per_stream=7)
     titles, problems, num_chunks = titles_of(path, chunk_bytes)
     assert titles == all_titles
@@ -51,7 +53,9 @@ def test_streams_of_whole_pages(tmp_path: Path, all_titles: list[str], chunk_byt
 
 
 @pytest.mark.parametrize("size", [11, 100, 997])
-def test_streams_that_tear_pages_and_tags(tmp_path: Path, all_titles: list[str], size: int) -> None:
+def test_read_pages_of_streams_that_split_pages_and_tags(
+    tmp_path: Path, all_titles: list[str], size: int
+) -> None:
     """Parallel packers cut wherever a block is full, also within `<page>`."""
     text = (HEADER + "".join(dump_elements(ARTICLES)) + FOOTER).encode()
     path = tmp_path / "d.xml.bz2"
@@ -62,7 +66,7 @@ def test_streams_that_tear_pages_and_tags(tmp_path: Path, all_titles: list[str],
         assert num_chunks > 10
 
 
-def test_one_stream_is_one_chunk(tmp_path: Path, all_titles: list[str]) -> None:
+def test_chunks_of_one_stream_is_one_chunk(tmp_path: Path, all_titles: list[str]) -> None:
     path = tmp_path / "d.xml.bz2"
     path.write_bytes(bz2.compress((HEADER + "".join(dump_elements(ARTICLES)) + FOOTER).encode()))
     assert titles_of(path, 10) == (all_titles, Counter(), 1)
@@ -70,24 +74,24 @@ def test_one_stream_is_one_chunk(tmp_path: Path, all_titles: list[str]) -> None:
 
 @pytest.mark.parametrize("chunk_bytes", [1, 1 << 30])
 @pytest.mark.parametrize("is_cut", [True, False])
-def test_a_damaged_dump_is_refused(tmp_path: Path, chunk_bytes: int, is_cut: bool) -> None:
+def test_read_pages_refuses_a_damaged_dump(tmp_path: Path, chunk_bytes: int, is_cut: bool) -> None:
     path = write_dump(tmp_path / "d.xml.bz2", ARTICLES, per_stream=5)
     data = path.read_bytes()
     starts = [chunk.start for chunk in chunks_of([path], 1)]
     middle = (starts[4] + starts[5]) // 2
     path.write_bytes(data[:middle] if is_cut else data[:middle] + b"damaged!" + data[middle + 8 :])
-    with pytest.raises(DataError, match=r"d\.xml\.bz2: damaged or cut off; compare its checksum"):
+    with pytest.raises(DataError, match=r"d\.xml\.bz2: damaged or cut off; check its checksum"):
         titles_of(path, chunk_bytes)
 
 
-def test_plain_xml_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+def test_read_pages_refuses_truncated_xml(tmp_path: Path) -> None:
     path = write_dump(tmp_path / "d.xml", ARTICLES)
     path.write_text(path.read_text()[:20_000])
     with pytest.raises(DataError, match=r"d\.xml: damaged or cut off"):
         titles_of(path, 1_000)
 
 
-def test_a_damaged_page_is_counted_and_the_others_are_read(tmp_path: Path) -> None:
+def test_read_pages_counts_a_damaged_page_and_continues(tmp_path: Path) -> None:
     path = tmp_path / "d.xml"
     good = page_element(1, "Good & well", "Text with <b> and [[links]].")
     path.write_text(HEADER + "<page><title>Bad</wrong></page>" + good + "<page></page>" + FOOTER)
@@ -98,7 +102,7 @@ def test_a_damaged_page_is_counted_and_the_others_are_read(tmp_path: Path) -> No
     assert +problems == {"damaged page in the dump": 2}
 
 
-def test_what_is_no_dump_is_refused(tmp_path: Path) -> None:
+def test_chunks_of_refuses_other_files(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"none\.bz2: no such file"):
         chunks_of([tmp_path / "none.bz2"])
     (tmp_path / "empty").write_bytes(b"")

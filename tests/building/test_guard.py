@@ -21,7 +21,7 @@ def _errands_can_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [path, here])))
 
 
-def test_poison_costs_one_page() -> None:
+def test_guard_loses_only_the_poisonous_page() -> None:
     with Guard("errands:do_as_told", Limits(seconds=3, megabytes=600)) as guard:
         for deed, reason in (
             ("hang", TOO_LONG),
@@ -34,12 +34,12 @@ def test_poison_costs_one_page() -> None:
             assert guard({"deed": "echo"}, b"\x00next") == {"length": 5}
 
 
-def test_what_work_prints_is_no_answer() -> None:
+def test_guard_ignores_what_work_prints() -> None:
     with Guard("errands:do_as_told", Limits()) as guard:
         assert guard({"deed": "print"}) == {"done": True}
 
 
-def test_work_that_does_not_exist_is_our_bug() -> None:
+def test_guard_raises_for_unknown_work() -> None:
     with (
         Guard("errands:nothing", Limits()) as guard,
         pytest.raises(RuntimeError, match="not start"),
@@ -57,7 +57,7 @@ guard({"deed": "hang"})
 """
 
 
-def test_a_hanging_child_ends_though_its_parent_was_killed() -> None:
+def test_guard_child_ends_after_its_parent_was_killed() -> None:
     parent = subprocess.Popen([sys.executable, "-c", ORPHAN], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
     child = int(parent.stdout.readline())

@@ -26,10 +26,11 @@ Write = Callable[[str, bytes | str], Path]
 
 
 def read(*roots: Path, max_bytes: int = 1_000_000) -> tuple[list[RawPage], Counter[str]]:
-    problems: Counter[str] = Counter()
     files = find_sources(list(roots))
     assert [one.number for one in files] == list(range(len(files)))
-    return [raw for one in files for raw in read_source(one, max_bytes, problems)], +problems
+    found = [page for one in files for page in read_source(one, max_bytes)]
+    pages = [page for page in found if isinstance(page, RawPage)]
+    return pages, Counter(reason for reason in found if isinstance(reason, str))
 
 
 def urls(pages: list[RawPage]) -> list[str]:
@@ -37,7 +38,7 @@ def urls(pages: list[RawPage]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["a.warc", "a.warc.gz"])
-def test_archives_give_their_pages_and_count_the_rest(tmp_path: Path, name: str) -> None:
+def test_read_source_reads_archives_and_names_what_it_drops(tmp_path: Path, name: str) -> None:
     more = (
         warc_record("http://a.example/gone", b"Gone", status="404 Not Found"),
         warc_record("http://a.example/pdf", b"%PDF", kind="application/pdf"),
@@ -58,7 +59,7 @@ def test_archives_give_their_pages_and_count_the_rest(tmp_path: Path, name: str)
     assert problems == {"status 404": 1, "not HTML": 1, "too large": 1, "damaged record": 1}
 
 
-def test_wet_files_give_text(write: Write) -> None:
+def test_read_source_reads_text_of_wet_files(write: Write) -> None:
     records = [wet_record(f"http://a.example/{n}", f"Text {n}\nMore text") for n in range(3)]
     path = write("a.wet.gz", b"".join(map(gzip.compress, records)))
     pages, problems = read(path)
@@ -69,7 +70,7 @@ def test_wet_files_give_text(write: Write) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.warc", "a.warc.gz"])
-def test_behind_damage_reading_goes_on(tmp_path: Path, name: str) -> None:
+def test_read_source_continues_after_damaged_records(tmp_path: Path, name: str) -> None:
     """One record is destroyed in the middle, and the file is cut off at its end."""
     pack = gzip.compress if name.endswith(".gz") else bytes
     records = [bytearray(pack(warc_record(page.url, page.html))) for page in PAGES]
@@ -84,11 +85,11 @@ def test_behind_damage_reading_goes_on(tmp_path: Path, name: str) -> None:
     assert problems == {"damaged record": 1, "record cut off": 1}
 
 
-def test_what_is_no_archive_is_counted(write: Write) -> None:
+def test_read_source_reports_files_that_are_no_archives(write: Write) -> None:
     assert read(write("a.warc.gz", b"garbage" * 100)) == ([], {"damaged record": 1})
 
 
-def test_lines_of_address_and_text(tmp_path: Path, write: Write) -> None:
+def test_read_source_reads_lines(tmp_path: Path, write: Write) -> None:
     path = write_page_lines(tmp_path / "a.jsonl", PAGES[:2])
     bad = ["{", "3", json.dumps({"url": "http://a"}), json.dumps({"text": "no address"})]
     html = json.dumps({"url": "http://h.example/", "html": "<p>x</p>"})
@@ -105,7 +106,7 @@ def test_lines_of_address_and_text(tmp_path: Path, write: Write) -> None:
     assert read(packed)[1]["file cut off"] == 1
 
 
-def test_folders_of_saved_pages(write: Write, tmp_path: Path) -> None:
+def test_read_source_reads_folders_of_saved_pages(write: Write, tmp_path: Path) -> None:
     page = MadeUpPage("", "T", ("Text.",))
     write("saved/www.a.example/x/index.html", page.html)
     write("saved/b.example/y.html.gz", gzip.compress(page.html))
@@ -117,21 +118,22 @@ def test_folders_of_saved_pages(write: Write, tmp_path: Path) -> None:
     assert problems == {"file that cannot be read": 1}
 
 
-def test_only_what_is_wanted_is_read(tmp_path: Path) -> None:
+def test_read_source_skips_unwanted_pages(tmp_path: Path) -> None:
     path = write_warc(tmp_path / "a.warc.gz", PAGES)
     (files,) = find_sources([path])
-    wanted = read_source(files, 10**6, Counter(), lambda url: url == PAGES[3].url)
-    assert urls(list(wanted)) == [PAGES[3].url]
+    (page,) = read_source(files, 10**6, lambda url: url == PAGES[3].url)
+    assert isinstance(page, RawPage)
+    assert page.url == PAGES[3].url
 
 
-def test_sources_without_pages_are_refused(tmp_path: Path, write: Write) -> None:
+def test_find_sources_refuses_sources_without_pages(tmp_path: Path, write: Write) -> None:
     with pytest.raises(DataError, match=r"none: no such file or folder"):
         find_sources([tmp_path / "none"])
-    with pytest.raises(DataError, match=r"a\.txt: no source pages in it; expected \.warc \.wet"):
+    with pytest.raises(DataError, match=r"a\.txt: contains no source pages; expected \.warc \.wet"):
         find_sources([write("a.txt", "x")])
 
 
-def test_another_file_is_told_by_its_ends(write: Write) -> None:
+def test_identify_notices_a_changed_end(write: Write) -> None:
     path = write("a.warc", b"a" * 3_000_000)
     before = identify(path)
     write("a.warc", b"a" * 2_999_999 + b"b")

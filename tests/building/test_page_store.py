@@ -23,14 +23,14 @@ def read(html: str | bytes, **facts: str) -> dict[str, Any]:
     )
 
 
-def test_prose_stays_and_menus_go() -> None:
+def test_extract_page_keeps_prose_and_drops_menus() -> None:
     page = PAGES[0]
     found = read(page.html, url=page.url)
     assert tuple(found["paragraphs"]) == page.paragraphs
     assert (found["url"], found["title"]) == (page.url, page.title)
 
 
-def test_pages_of_the_same_words_have_the_same_digest() -> None:
+def test_extract_page_gives_equal_words_equal_digests() -> None:
     page = PAGES[0]
     spaced = page.html.replace(b" ", b"  ").replace(b"<p>", b"<p class=x>\n").upper()
     assert read(spaced)["digest"] == read(page.html)["digest"] != read(PAGES[1].html)["digest"]
@@ -45,11 +45,11 @@ def test_pages_of_the_same_words_have_the_same_digest() -> None:
         (f"<html><body><main><p>{GERMAN}</p></main></body></html>", "other language"),
     ],
 )
-def test_what_is_dropped_says_why(html: str | bytes, reason: str) -> None:
+def test_extract_page_gives_the_reason_for_dropping(html: str | bytes, reason: str) -> None:
     assert read(html) == {"dropped": reason}
 
 
-def test_any_language_can_be_wanted() -> None:
+def test_extract_page_accepts_any_language() -> None:
     html = f"<html><body><main><p>{GERMAN}</p></main></body></html>"
     assert read(html, language="any")["paragraphs"] == read(html, language="de")["paragraphs"] != []
 
@@ -62,13 +62,13 @@ def test_any_language_can_be_wanted() -> None:
         "<!-- saved from url=(0019)https://b.example/x --><head></head>",
     ],
 )
-def test_a_saved_page_tells_its_address(head: str) -> None:
+def test_extract_page_finds_the_url_of_a_saved_page(head: str) -> None:
     body = PAGES[0].html.decode().split("</head>")[1]
     assert read(f"<html>{head}{body}", url="")["url"] == "https://b.example/x"
     assert read(f"<html><head></head>{body}", url="") == {"dropped": "no address"}
 
 
-def test_other_encodings_are_read() -> None:
+def test_extract_page_reads_other_encodings() -> None:
     text = "The café of the town was closed and the people were not pleased with that at all."
     html = f'<html><head><meta charset="iso-8859-1"></head><body><main><p>{text}</p></main></body>'
     assert read(html.encode("latin-1"))["paragraphs"] == [text]

@@ -23,7 +23,7 @@ from hiersum.building import dump as dump_module
 from hiersum.building import wikipedia
 from hiersum.building.clusters import TargetRules, report_rows
 from hiersum.building.guard import Limits
-from hiersum.building.keys import hash_text, title_hash
+from hiersum.building.lookup import hash_text, title_hash
 from hiersum.building.wikipedia import WikiSettings, build_wikipedia
 from hiersum.data.corpora import read_corpus
 from hiersum.errors import DataError, InputError
@@ -60,7 +60,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
 
 
-def test_clusters_hold_cited_pages_then_search_results(dump: Path, tmp_path: Path) -> None:
+def test_build_wikipedia_puts_cited_pages_before_search_results(dump: Path, tmp_path: Path) -> None:
     archive = write_warc(tmp_path / "a.warc.gz", PAGES[:80])
     lines = write_page_lines(tmp_path / "b.jsonl", PAGES[70:110])
     report = build_wikipedia([dump], [archive, lines], tmp_path / "out", WikiSettings(search=5))
@@ -91,7 +91,7 @@ def test_clusters_hold_cited_pages_then_search_results(dump: Path, tmp_path: Pat
     assert json.loads((tmp_path / "out" / "report.json").read_text()) == report
 
 
-def test_the_hash_of_its_title_says_where_an_article_goes(dump: Path, tmp_path: Path) -> None:
+def test_build_wikipedia_splits_by_the_hash_of_the_title(dump: Path, tmp_path: Path) -> None:
     pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
     settings = WikiSettings(search=0, valid_share=0.2, test_share=0.3)
     report = build_wikipedia([dump], [pages], tmp_path / "out", settings)
@@ -110,7 +110,7 @@ def test_the_hash_of_its_title_says_where_an_article_goes(dump: Path, tmp_path: 
     }, "neither depends on the dump's order or packing"
 
 
-def test_copies_and_clones_are_left_out(tmp_path: Path) -> None:
+def test_build_wikipedia_drops_copies_and_clones(tmp_path: Path) -> None:
     article = ARTICLES[0]
     page = BY_URL[article.urls[0]]
     copy = MadeUpPage(article.urls[1], "Another title", tuple(t.upper() for t in page.paragraphs))
@@ -128,7 +128,7 @@ def test_copies_and_clones_are_left_out(tmp_path: Path) -> None:
     assert report["dropped pages"] == {"Wikipedia itself": 1}
 
 
-def test_results_of_another_search_engine(dump: Path, tmp_path: Path) -> None:
+def test_build_wikipedia_uses_given_search_results(dump: Path, tmp_path: Path) -> None:
     pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
     first, second = ARTICLES[0], ARTICLES[1]
     far = [PAGES[-1].url, PAGES[-2].url, "http://unknown.example/", PAGES[-3].url]
@@ -147,7 +147,7 @@ def test_results_of_another_search_engine(dump: Path, tmp_path: Path) -> None:
     assert report["searched pages per article"] == round(3 / 40, 1)
 
 
-def test_results_of_another_form_are_refused(dump: Path, tmp_path: Path) -> None:
+def test_build_wikipedia_refuses_malformed_search_results(dump: Path, tmp_path: Path) -> None:
     pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
     for line, message in (
         ("just a title", r"r\.jsonl:1: not valid JSON"),
@@ -163,21 +163,21 @@ def test_results_of_another_form_are_refused(dump: Path, tmp_path: Path) -> None
         shutil.rmtree(tmp_path / "o")
 
 
-def test_without_a_search_only_cited_pages_are_read(tmp_path: Path) -> None:
+def test_build_wikipedia_without_search_reads_only_cited_pages(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "d.xml", ARTICLES[:3])
     archive = write_warc(tmp_path / "a.warc.gz", PAGES)
     report = build_wikipedia([dump], [archive], tmp_path / "out", WikiSettings(search=0))
     assert report["source pages"] == len({url for a in ARTICLES[:3] for url in a.urls})
 
 
-def test_without_pages_the_addresses_to_fetch_are_written(dump: Path, tmp_path: Path) -> None:
+def test_build_wikipedia_without_pages_lists_missing_urls(dump: Path, tmp_path: Path) -> None:
     report = build_wikipedia([dump], [], tmp_path / "out", WikiSettings())
     assert report["clusters"] == 0
     missing = (tmp_path / "out" / "missing.txt").read_text().splitlines()
     assert sorted(missing) == sorted({url for article in ARTICLES for url in article.urls})
 
 
-def test_poisonous_pages_cost_themselves_only(dump: Path, tmp_path: Path) -> None:
+def test_build_wikipedia_loses_only_poisonous_pages(dump: Path, tmp_path: Path) -> None:
     """A real one, in the middle of an archive, and one that is too large."""
     archive = tmp_path / "a.warc"
     records = [warc_record(page.url, page.html) for page in PAGES]
@@ -192,7 +192,7 @@ def test_poisonous_pages_cost_themselves_only(dump: Path, tmp_path: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("small_parts")
-def test_a_run_that_breaks_off_anywhere_goes_on_to_the_same_files(
+def test_build_wikipedia_resumes_to_the_same_files(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every single write of a run fails once, one after the other, until the run gets through."""
@@ -224,7 +224,7 @@ def test_a_run_that_breaks_off_anywhere_goes_on_to_the_same_files(
     assert files_of(tmp_path / "killed") == files_of(tmp_path / "whole")
 
 
-def test_a_full_disk_in_the_middle_of_an_array_is_one_sentence(
+def test_build_wikipedia_reports_a_full_disk_while_indexing(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
@@ -236,13 +236,13 @@ def test_a_full_disk_in_the_middle_of_an_array_is_one_sentence(
         patch.setattr(np.lib.format, "open_memmap", full)
         with pytest.raises(
             InputError,
-            match=r"\.building: cannot be written \(No space left on device\); what is finished stays: ",
+            match=r"\.building: cannot be written \(No space left on device\); finished parts are kept: ",
         ):
             build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings())
     assert build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings())["clusters"] == 40
 
 
-def test_a_finished_set_is_only_reported_again_and_another_plan_refused(
+def test_build_wikipedia_reports_a_finished_build_and_refuses_another_plan(
     dump: Path, tmp_path: Path
 ) -> None:
     pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
@@ -257,7 +257,7 @@ def test_a_finished_set_is_only_reported_again_and_another_plan_refused(
         build_wikipedia([dump], [dump.parent / "p.jsonl", pages], out, WikiSettings())
 
 
-def test_targets_follow_the_rules_and_lost_articles_are_counted(tmp_path: Path) -> None:
+def test_build_wikipedia_follows_target_rules(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "d.xml", ARTICLES[:4])
     urls = set(ARTICLES[0].urls)
     pages = write_page_lines(tmp_path / "p.jsonl", [page for page in PAGES if page.url in urls])
@@ -269,7 +269,7 @@ def test_targets_follow_the_rules_and_lost_articles_are_counted(tmp_path: Path) 
     assert report["dropped"].get("no page found", 0) == 4 - report["clusters"] > 0
 
 
-def test_an_unfinished_set_is_not_read(dump: Path, tmp_path: Path) -> None:
+def test_read_corpus_refuses_an_unfinished_build(dump: Path, tmp_path: Path) -> None:
     pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
     build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings())
     (tmp_path / "out" / ".building").mkdir()
@@ -279,18 +279,18 @@ def test_an_unfinished_set_is_not_read(dump: Path, tmp_path: Path) -> None:
         list(read_corpus(tmp_path / "out" / "train"))
 
 
-def test_a_dump_without_articles_and_an_unknown_language_are_refused(tmp_path: Path) -> None:
+def test_build_wikipedia_refuses_empty_dumps_and_unknown_languages(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "d.xml", [])
     pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
     with pytest.raises(
         InputError, match=r"--language must be any or a code such as en or de, got 'e"
     ):
         build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings(language="english"))
-    with pytest.raises(DataError, match=r"d\.xml: there are no articles in it"):
+    with pytest.raises(DataError, match=r"d\.xml: contains no articles"):
         build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings())
 
 
-def test_the_table_stands_beside_the_paper(dump: Path, tmp_path: Path) -> None:
+def test_report_rows_of_wikipedia_show_the_papers_numbers(dump: Path, tmp_path: Path) -> None:
     pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
     report = build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings())
     rows = {name: (ours, paper) for name, ours, paper in report_rows(report)}
@@ -301,7 +301,7 @@ def test_the_table_stands_beside_the_paper(dump: Path, tmp_path: Path) -> None:
     assert rows["split: train"][1] == "1,579,360"
 
 
-def test_a_missing_reader_is_one_sentence(
+def test_build_wikipedia_names_the_missing_extra(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
@@ -311,7 +311,7 @@ def test_a_missing_reader_is_one_sentence(
         build_wikipedia([dump], [], tmp_path / "out", WikiSettings())
 
 
-def test_hashes_are_the_same_on_every_machine() -> None:
+def test_hash_text_is_the_same_on_every_machine() -> None:
     same = [title_hash(title) for title in ("Harbour_Bridge", "harbour  bridge")]
     assert same == [hash_text("harbour bridge")] * 2
     assert hash_text("harbour bridge") == 4920770596018240418

@@ -29,19 +29,19 @@ Text <ref>http://agency.example/page.</ref>
 """
 
 
-def test_an_article_gives_its_lead_and_what_it_cites() -> None:
+def test_read_article_returns_lead_and_cited_urls() -> None:
     article = read_article("Harbour Bridge", ARTICLE)
-    assert article.lead == (
+    assert article["lead"] == (
         "The Harbour Bridge (Pont du Port) is a suspension bridge in Port Ellery, which is 486 m long. "
         'It was opened on May 2, 1931 by the queen, and "closed" in 2020.\n'
         "Second paragraph here \u2013 or there."
     )
-    assert article.urls == (
+    assert article["urls"] == [
         "https://www.gazette.example/bridge",
         "http://union.example/a?x=1&y=2",
         "http://agency.example/page",
         "http://book.example/q",
-    )
+    ]
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_an_article_gives_its_lead_and_what_it_cites() -> None:
         ("unclosed {{template|x", "unclosed {{template|x"),
     ],
 )
-def test_markup_becomes_text(wikitext: str, text: str) -> None:
+def test_clean_lead_turns_markup_into_text(wikitext: str, text: str) -> None:
     assert clean_lead(wikitext) == text
 
 
@@ -76,11 +76,11 @@ def test_markup_becomes_text(wikitext: str, text: str) -> None:
         ("Dab radio", "Dab radio is a thing. {{Use dab dates}}", ""),
     ],
 )
-def test_what_is_no_article_is_skipped(title: str, text: str, reason: str) -> None:
-    assert read_article(title, text).skipped == reason
+def test_read_article_gives_the_reason_for_dropping(title: str, text: str, reason: str) -> None:
+    assert read_article(title, text).get("dropped", "") == reason
 
 
-def test_archived_copies_count_as_what_they_copy() -> None:
+def test_cited_urls_unwraps_archived_copies() -> None:
     text = (
         "<ref>https://web.archive.org/web/20120101000000/http://a.example/x</ref>"
         "<ref>[https://archive.today/abc copy]</ref><ref>http://a.example/x (old)</ref>"

@@ -18,7 +18,7 @@ CORPUS = '[corpus]\ntrain = ["a.jsonl"]\nvalid = ["b.jsonl"]\ntest = ["c.jsonl"]
 PRESETS = sorted((REPOSITORY / "configs" / "experiments").glob("*.toml"))
 
 
-def test_settings_are_laid_over_each_other(write: Write) -> None:
+def test_experiment_config_merges_settings_in_order(write: Write) -> None:
     path = write(
         "e.toml",
         CORPUS
@@ -39,7 +39,7 @@ def test_settings_are_laid_over_each_other(write: Write) -> None:
     assert experiment.base().extractive.style == "paper"
 
 
-def test_networks_learn_in_the_order_they_are_named_and_rows_stand_in_the_papers(
+def test_experiment_orders_networks_as_named_and_rows_as_in_the_paper(
     write: Write,
 ) -> None:
     named = '["ht-without-gt", "ht@longer", "ft-800", "lead"]'
@@ -67,17 +67,22 @@ def test_networks_learn_in_the_order_they_are_named_and_rows_stand_in_the_papers
         ("[training]\nsteps = 5", "training.steps is decided by the experiment"),
         ("[trainig]\nseed = 5", r"unknown section \[trainig\]; known: experiment"),
         ("sizes = 5", "sizes is a section, but got the value 5"),
-        ("[systems.lead.model]\nwidth = 3", r"\[systems.lead\] is no network; ft-600-unranked, "),
+        (
+            "[systems.lead.model]\nwidth = 3",
+            r"\[systems.lead\] is not a network; networks: ft-600-unranked, ",
+        ),
         ("[systems]\nht = 3", "ht is a section, but got the value 3"),
     ],
 )
-def test_what_does_not_fit_is_refused_by_name(write: Write, text: str, message: str) -> None:
+def test_load_experiment_refuses_invalid_settings_by_name(
+    write: Write, text: str, message: str
+) -> None:
     before, corpus = (text, CORPUS) if "=" in text.split("\n")[0] else (CORPUS, text)
     with pytest.raises(ConfigError, match=message):
         load_experiment(write("e.toml", f"{before}\n{corpus}"))
 
 
-def test_a_corpus_must_be_named_and_there(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_corpus_paths_refuses_missing_files(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ConfigError, match="corpus.train names no files"):
         load_experiment(write("e.toml", ""))
     path = write("e.toml", CORPUS.replace("a.jsonl", "$SOME_FOLDER/a-*.jsonl"))
@@ -93,7 +98,7 @@ def test_a_corpus_must_be_named_and_there(write: Write, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("path", PRESETS, ids=lambda path: path.stem)
-def test_the_presets_load(path: Path) -> None:
+def test_load_experiment_loads_the_presets(path: Path) -> None:
     experiment = load_experiment(path)
     wanted = {
         "two-hours": {"lead", "lexrank", "ft-800", "ht", "ht-without-gt"},
@@ -103,7 +108,7 @@ def test_the_presets_load(path: Path) -> None:
     assert set(experiment.rows) == wanted[path.stem]
 
 
-def test_the_small_preset_only_adds_systems_to_the_two_hours() -> None:
+def test_small_preset_only_adds_systems_to_two_hours() -> None:
     """So that it goes on in the same folder."""
     short, whole = (
         load_experiment(REPOSITORY / "configs" / "experiments" / f"{name}.toml")
@@ -114,7 +119,7 @@ def test_the_small_preset_only_adds_systems_to_the_two_hours() -> None:
     )
 
 
-def test_the_full_preset_is_the_papers() -> None:
+def test_paper_preset_has_the_papers_sizes() -> None:
     """Section 4: sizes, updates, GPUs, and scores averaged over the five best checkpoints."""
     experiment = load_experiment(REPOSITORY / "configs" / "experiments" / "paper.toml")
     assert experiment.sizes == Sizes()

@@ -24,7 +24,7 @@ from hiersum.reproduction.paper_tables import (
 )
 
 
-def test_table_1_has_a_line_for_each_method_and_the_papers_numbers() -> None:
+def test_ranking_table_has_each_method_and_the_papers_numbers() -> None:
     table = ranking_table(record_of("ht"))
     assert table is not None
     similarity, ranking, clusters = table.rows
@@ -38,7 +38,7 @@ def test_table_1_has_a_line_for_each_method_and_the_papers_numbers() -> None:
     assert ranking_table({**record_of("ht"), "ranking": {"cuts": [], "reason": "no"}}) is None
 
 
-def test_table_2_has_intervals_significance_loss_and_the_papers_numbers() -> None:
+def test_main_table_has_intervals_significance_and_the_papers_numbers() -> None:
     lead, ht, longer = main_table(record_of("lead", "ht", "ht-without-pp", "ht@longer")).rows
     assert lead == (
         "Lead",
@@ -52,7 +52,7 @@ def test_table_2_has_intervals_significance_loss_and_the_papers_numbers() -> Non
     assert longer[5] == "-", "its loss was taken on the shorter input"
 
 
-def test_table_3_is_ht_and_its_ablations() -> None:
+def test_ablation_table_is_ht_and_its_ablations() -> None:
     table = ablation_table(record_of("lead", "ht", "ht-without-pp", "ht-without-gt"))
     assert table is not None
     names = [row[0].split(" \N{DOUBLE DAGGER}")[0] for row in table.rows]
@@ -61,7 +61,7 @@ def test_table_3_is_ht_and_its_ablations() -> None:
     assert ablation_table(record_of("lead", "ht")) is None
 
 
-def test_longer_input_is_compared_with_the_same_weights() -> None:
+def test_longer_table_compares_the_same_weights() -> None:
     table = longer_table(record_of("ht", "ht@longer", "tdmca", "tdmca@longer"))
     assert table is not None
     assert [row[0] for row in table.rows] == [
@@ -73,7 +73,7 @@ def test_longer_input_is_compared_with_the_same_weights() -> None:
 
 
 @pytest.mark.parametrize("given", [None, "some/model"])
-def test_training_is_laid_open(given: str | None) -> None:
+def test_training_table_shows_what_networks_learned_from(given: str | None) -> None:
     record = record_of("lead", "ht", "ht@longer", given=given)
     table = training_table(record)
     assert table is not None
@@ -88,14 +88,14 @@ def test_training_is_laid_open(given: str | None) -> None:
     assert training_table(record_of("lead")) is None
 
 
-def test_lengths_stand_beside_each_other() -> None:
+def test_measure_table_shows_lengths() -> None:
     assert measure_table(record_of("lead", "ht")).rows[0] == ("Lead", "80.0", "1.5 %")
 
 
 ROWS = ("lead", "ht", "ht-without-gt", "ht@longer")
 
 
-def test_the_papers_numbers_are_marked_as_measured_on_other_data() -> None:
+def test_report_marks_the_papers_numbers_as_other_data() -> None:
     for text in (to_text(record_of(*ROWS)), to_markdown(record_of(*ROWS))):
         assert "paper* R-1 / R-2 / R-L" in text
         assert (
@@ -103,14 +103,14 @@ def test_the_papers_numbers_are_marked_as_measured_on_other_data() -> None:
         )
 
 
-def test_undertrained_rows_are_marked_and_explained() -> None:
+def test_report_marks_and_explains_undertrained_rows() -> None:
     text = to_text(record_of(*ROWS))
     assert "HT w/o GT \N{DOUBLE DAGGER}" in text
     assert "\N{DOUBLE DAGGER} Undertrained: learned from less than 10% of the paper's" in text
     assert "\N{DOUBLE DAGGER}" not in to_text(record_of("lead"))
 
 
-def test_what_is_missing_is_said() -> None:
+def test_report_names_what_is_missing() -> None:
     text = to_text(record_of(*ROWS))
     assert "Not finished yet: HT w/o MP." in text
     assert "Test clusters scored: 48; 2 left out. rouge|made-up" in text
@@ -120,14 +120,14 @@ def test_what_is_missing_is_said() -> None:
     assert "Not trained here but given, with a vocabulary of their own: HT (1,600 tokens)." in given
 
 
-def test_all_tables_are_there_in_order() -> None:
+def test_to_markdown_has_all_tables_in_order() -> None:
     text = to_markdown(record_of(*ROWS))
     places = [text.index(f"## Table {name}") for name in ("1:", "2:", "2, footnote", "3:")]
     assert places == sorted(places)
     assert "| vocabulary | 3 s | 5 |" in text
 
 
-def test_withheld_texts_are_said_to_be_withheld() -> None:
+def test_to_markdown_marks_withheld_texts() -> None:
     text = to_markdown(record_of("lead", "ht"))
     assert r"### A \*bridge\*" in text
     assert "- **Gold**: (left out: text of the corpus)" in text
@@ -136,7 +136,7 @@ def test_withheld_texts_are_said_to_be_withheld() -> None:
     assert "What the systems write" not in to_markdown({**record_of("ht"), "texts": []})
 
 
-def test_markdown_json_and_plots_are_written(tmp_path: Path) -> None:
+def test_write_report_writes_markdown_json_and_plots(tmp_path: Path) -> None:
     record = record_of(*ROWS)
     path = write_report(record, tmp_path / "report")
     folder = path.parent
@@ -147,7 +147,7 @@ def test_markdown_json_and_plots_are_written(tmp_path: Path) -> None:
         assert f"![{name}]({name}.svg)" in written
 
 
-def test_the_same_record_gives_the_same_files(tmp_path: Path) -> None:
+def test_write_report_is_deterministic(tmp_path: Path) -> None:
     contents = []
     for name in ("one", "two"):
         folder = write_report(record_of(*ROWS), tmp_path / name).parent
@@ -155,13 +155,13 @@ def test_the_same_record_gives_the_same_files(tmp_path: Path) -> None:
     assert contents[0] == contents[1]
 
 
-def test_an_experiment_at_its_beginning_has_a_report_too(tmp_path: Path) -> None:
+def test_write_report_of_an_experiment_just_started(tmp_path: Path) -> None:
     record = {**record_of(), "ranking": None, "texts": [], "stages": []}
     assert write_report(record, tmp_path).read_text()
     assert not list(tmp_path.glob("*.svg"))
 
 
-def test_only_what_was_measured_is_drawn(tmp_path: Path) -> None:
+def test_draw_plots_draws_only_what_was_measured(tmp_path: Path) -> None:
     def names(record: dict[str, object]) -> list[str]:
         return [path.stem for path in draw_plots(record, tmp_path)]
 
@@ -171,7 +171,9 @@ def test_only_what_was_measured_is_drawn(tmp_path: Path) -> None:
     assert names({**record_of(), "ranking": {"cuts": []}}) == []
 
 
-def test_a_missing_library_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draw_plots_names_the_missing_extra(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'hiersum\[train\]'"):
         draw_plots(record_of("ht"), tmp_path)

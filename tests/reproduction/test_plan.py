@@ -14,17 +14,17 @@ def seconds(row: str, million_tokens: float = 25.0) -> float:
     return training_cost(SMALL.config(row), million_tokens)
 
 
-def test_twice_the_budget_takes_about_twice_as_long() -> None:
+def test_training_cost_grows_with_the_budget() -> None:
     assert 1.9 < seconds("ht", 50) / seconds("ht", 25) < 2.1
 
 
-def test_a_flat_network_attends_to_more_and_takes_longer() -> None:
+def test_training_cost_is_higher_for_flat_networks() -> None:
     """In processor time of one run of each, FT (800) took 1.8 times as long as HT for a token."""
     assert 1.4 < seconds("ft-800") / seconds("ht") < 2.2
     assert seconds("ht-without-gt") < seconds("ht") < seconds("ft-800") < seconds("tdmca")
 
 
-def test_names_take_time_to_find() -> None:
+def test_preparing_cost_is_higher_with_names() -> None:
     plain, names = (SMALL.config(name) for name in ("ht-similarity", "ht-discourse"))
     assert preparing_cost(1000, names, 1) > 2 * preparing_cost(1000, plain, 1)
     assert preparing_cost(1000, plain, 2) < preparing_cost(1000, plain, 1)

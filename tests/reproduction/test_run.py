@@ -55,7 +55,7 @@ def found(record: dict[str, Any]) -> dict[str, Any]:
     return {**record, "stages": [stage["stage"] for stage in record["stages"]], "rows": rows}
 
 
-def test_every_row_has_scores_intervals_and_significance(record: dict[str, Any]) -> None:
+def test_reproduce_scores_every_row(record: dict[str, Any]) -> None:
     names = [row["row"] for row in record["rows"]]
     assert names == [row for row in ROWS if row not in ("ft-600@longer", "ft-1200@longer")]
     for row in record["rows"]:
@@ -73,7 +73,7 @@ def test_every_row_has_scores_intervals_and_significance(record: dict[str, Any])
     assert record["ranking"]["cuts"][0]["clusters"] > 0
 
 
-def test_all_networks_learned_from_the_same_budget(record: dict[str, Any]) -> None:
+def test_reproduce_gives_all_networks_the_same_budget(record: dict[str, Any]) -> None:
     trained = [row["training"] for row in record["rows"] if row["row"] not in EXTRACTIVE]
     for training in trained:
         assert training["million_tokens"] == pytest.approx(0.03, rel=0.06)
@@ -85,7 +85,9 @@ def test_all_networks_learned_from_the_same_budget(record: dict[str, Any]) -> No
     assert {row["checkpoints"] for row in record["rows"] if row["training"]} == {2}
 
 
-def test_a_score_is_the_mean_over_the_best_checkpoints(record: dict[str, Any], out: Path) -> None:
+def test_reproduce_averages_scores_over_the_best_checkpoints(
+    record: dict[str, Any], out: Path
+) -> None:
     """Held to `hiersum evaluate` on the files of each checkpoint."""
     means = []
     for file in sorted((out / "summaries" / "ht").glob("*.jsonl")):
@@ -99,7 +101,7 @@ def test_a_score_is_the_mean_over_the_best_checkpoints(record: dict[str, Any], o
     assert _row(record, "ht")["rouge"]["rouge1"]["mean"] == pytest.approx(wanted, abs=1e-3)
 
 
-def test_extracts_are_as_long_as_their_targets(record: dict[str, Any]) -> None:
+def test_reproduce_cuts_extracts_to_the_length_of_targets(record: dict[str, Any]) -> None:
     from hiersum.text.words import count_words
 
     for shown in record["texts"]:
@@ -107,7 +109,7 @@ def test_extracts_are_as_long_as_their_targets(record: dict[str, Any]) -> None:
         assert shown["systems"]["lead"].startswith(shown["title"])
 
 
-def test_a_finished_experiment_has_nothing_left_to_do(
+def test_reproduce_repeats_nothing_when_finished(
     record: dict[str, Any], out: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     again = reproduce(EXPERIMENT, out)
@@ -120,18 +122,16 @@ def test_a_finished_experiment_has_nothing_left_to_do(
     assert rest[-1] == "about 0 s"
 
 
-def test_a_change_is_refused_and_listed(record: dict[str, Any], out: Path) -> None:
+def test_reproduce_refuses_and_lists_changes(record: dict[str, Any], out: Path) -> None:
     change = ["decoding.max_length=12"]
-    with pytest.raises(ConfigError, match=r"14 of its stages were made from something else: .*"
+    with pytest.raises(ConfigError, match=r"14 of its stages were made from other inputs: .*"
                        r"had decoding.max_length = 30, now 12; --redo"):  # fmt: skip
         reproduce(EXPERIMENT, out, overrides=change)
     states = [row[2] for row in list_stages(EXPERIMENT, out, overrides=change).rows]
     assert (states.count("changed"), states.count("done")) == (14, 46)
 
 
-def test_the_report_can_leave_out_the_texts_of_the_corpus(
-    record: dict[str, Any], out: Path
-) -> None:
+def test_reproduce_can_withhold_the_texts_of_the_corpus(record: dict[str, Any], out: Path) -> None:
     """Without doing any work anew."""
     withheld = reproduce(EXPERIMENT, out, overrides=["experiment.texts=generated"])
     page = (out / "report" / "report.md").read_text()
@@ -150,7 +150,7 @@ def test_the_report_can_leave_out_the_texts_of_the_corpus(
     assert reproduce(EXPERIMENT, out, overrides=["experiment.texts=none"])["texts"] == []
 
 
-def test_a_given_checkpoint_is_not_trained(
+def test_reproduce_does_not_train_a_given_checkpoint(
     record: dict[str, Any], out: Path, tmp_path: Path
 ) -> None:
     """The example's own HT, given, writes and scores what it did there."""
@@ -171,7 +171,7 @@ def test_a_given_checkpoint_is_not_trained(
         reproduce(EXPERIMENT, tmp_path / "x", overrides=["systems.ht.checkpoint=nowhere"])
 
 
-def test_clusters_can_be_given_instead_of_articles(out: Path, tmp_path: Path) -> None:
+def test_reproduce_accepts_clusters_instead_of_articles(out: Path, tmp_path: Path) -> None:
     clusters = EXAMPLES / "scoring" / "clusters.jsonl"
     splits = [f"corpus.{split}=['{clusters}']" for split in ("train", "valid", "test")]
     similarity = ["ranker.kind=similarity", "corpus.kind=clusters", "sizes.pieces=200"]
@@ -194,7 +194,7 @@ def invoke(*arguments: object) -> str:
     return result.stdout
 
 
-def test_the_command_prints_tables_or_json(record: dict[str, Any], out: Path) -> None:
+def test_reproduce_command_prints_tables_or_json(record: dict[str, Any], out: Path) -> None:
     tables = invoke("--out", out)
     for title in ("Table 1: ", "Table 2: ", "Table 2, footnote: ", "Table 3: "):
         assert f"\n{title}" in f"\n{tables}"
@@ -206,13 +206,13 @@ def test_the_command_prints_tables_or_json(record: dict[str, Any], out: Path) ->
         invoke("--out", out, "--plan", "--json")
 
 
-def test_a_folder_that_cannot_be_made_is_refused(tmp_path: Path) -> None:
+def test_reproduce_refuses_an_unusable_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="file/out: cannot be made a folder"):
         reproduce(EXPERIMENT, tmp_path / "file" / "out")
 
 
-def test_two_at_once_are_refused(tmp_path: Path) -> None:
+def test_reproduce_refuses_a_folder_in_use(tmp_path: Path) -> None:
     from hiersum.data.files import alone_in
 
     with (
@@ -223,7 +223,7 @@ def test_two_at_once_are_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_killed_anywhere_it_goes_on_and_finds_the_same(tmp_path: Path) -> None:
+def test_reproduce_survives_kill_9(tmp_path: Path) -> None:
     """kill -9 again and again, a little later each time, until the experiment is through.
 
     Held to a run that nobody kills, in a process of the same kind: another number of threads, or what
@@ -266,7 +266,7 @@ def _wait_for_stages(
 
 
 @pytest.mark.slow
-def test_several_processes_train_a_network(tmp_path: Path) -> None:
+def test_reproduce_trains_in_several_processes(tmp_path: Path) -> None:
     """Two processes: torchrun trains, and its run is found like any other."""
     two = [*SMALL, "experiment.processes=2", "ranker.kind=similarity"]
     record = reproduce(EXPERIMENT, tmp_path / "out", overrides=two)

@@ -57,14 +57,14 @@ def errand(tmp_path: Path) -> Errand:
     return Errand(tmp_path)
 
 
-def test_what_is_done_is_not_done_again(errand: Errand) -> None:
+def test_run_stages_does_not_repeat_finished_stages(errand: Errand) -> None:
     assert errand.run() == ["a", "b", "c"]
     assert errand.run() == []
     ledger = Ledger(errand.out)
     assert ledger.found(errand.stages()[1]) == {"from": "b"}
 
 
-def test_a_failed_stage_is_done_again_and_earlier_ones_are_not(errand: Errand) -> None:
+def test_run_stages_resumes_at_a_failed_stage(errand: Errand) -> None:
     errand.fails = "b"
     with pytest.raises(DataError):
         errand.run()
@@ -72,17 +72,17 @@ def test_a_failed_stage_is_done_again_and_earlier_ones_are_not(errand: Errand) -
     assert errand.run() == ["b", "c"]
 
 
-def test_a_change_is_refused_by_name(errand: Errand) -> None:
+def test_refuse_changes_names_the_changed_input(errand: Errand) -> None:
     errand.run()
     with pytest.raises(
         ConfigError,
-        match=r"2 of its stages were made from something else: a had x.y = 1, now 2; --redo .* a, b$",
+        match=r"2 of its stages were made from other inputs: a had x.y = 1, now 2; --redo .* a, b$",
     ):
         errand.run(a=2)
     assert errand.run() == [], "nothing was lost"
 
 
-def test_redo_makes_anew_only_what_depends_on_the_change(errand: Errand) -> None:
+def test_refuse_changes_redoes_only_what_depends_on_the_change(errand: Errand) -> None:
     errand.run()
     (errand.out / "b" / "old").touch()
     assert errand.run(b=2, redo=True) == ["b"]
@@ -90,14 +90,14 @@ def test_redo_makes_anew_only_what_depends_on_the_change(errand: Errand) -> None
     assert errand.run(a=2, b=2, redo=True) == ["a", "b"]
 
 
-def test_a_setting_that_had_its_default_is_called_so(errand: Errand) -> None:
+def test_refuse_changes_names_defaults(errand: Errand) -> None:
     errand.run()
     stages = [errand.stage("c", {"z": 1, "new": 5})]
     with pytest.raises(ConfigError, match="c had new = its default, now 5"):
         refuse_changes(stages, Ledger(errand.out), errand.out, redo=False)
 
 
-def test_a_stage_begun_from_something_else_is_not_gone_on_with(errand: Errand) -> None:
+def test_refuse_changes_refuses_to_resume_from_other_inputs(errand: Errand) -> None:
     errand.fails = "b"
     with pytest.raises(DataError):
         errand.run()
@@ -105,7 +105,7 @@ def test_a_stage_begun_from_something_else_is_not_gone_on_with(errand: Errand) -
         errand.run(b=2)
 
 
-def test_what_runs_and_how_long_it_takes_is_said_on_stderr(
+def test_run_stages_prints_progress_to_stderr(
     errand: Errand, capsys: pytest.CaptureFixture[str]
 ) -> None:
     errand.run()
@@ -117,7 +117,7 @@ def test_what_runs_and_how_long_it_takes_is_said_on_stderr(
     assert last == "[3 of 3] doing c: done before"
 
 
-def test_a_damaged_note_is_named(errand: Errand) -> None:
+def test_ledger_names_a_damaged_note(errand: Errand) -> None:
     errand.run()
     path = errand.out / "stages" / "a.json"
     path.write_text('{"finished": 1}')
@@ -128,11 +128,11 @@ def test_a_damaged_note_is_named(errand: Errand) -> None:
         errand.run()
 
 
-def test_nothing_finished_means_costs_as_they_are() -> None:
+def test_estimate_without_finished_stages_is_the_cost() -> None:
     assert Estimate().seconds("train", 40) == 40
 
 
-def test_a_kind_is_estimated_by_its_own_stages_and_others_by_all() -> None:
+def test_estimate_scales_by_kind_else_by_all() -> None:
     estimate = Estimate()
     for kind, cost, seconds in (("train", 10, 30), ("train", 10, 50), ("write", 20, 20)):
         estimate.add(kind, cost, seconds)
@@ -146,5 +146,5 @@ def test_a_kind_is_estimated_by_its_own_stages_and_others_by_all() -> None:
     [(0.4, "0 s"), (89, "89 s"), (90, "2 min"), (3_600, "60 min"), (7_200, "2.0 h"),
      (172_800, "2.0 days")],
 )  # fmt: skip
-def test_durations_read_as_people_say_them(seconds: float, text: str) -> None:
+def test_spoken_formats_durations(seconds: float, text: str) -> None:
     assert spoken(seconds) == text

@@ -10,7 +10,6 @@ from support import REPOSITORY, paper_file
 
 from hiersum.config import config_from_dict, load_config
 from hiersum.reproduction.systems import (
-    ABLATIONS,
     LONGER,
     MILLION_TOKENS,
     NETWORKS,
@@ -29,7 +28,7 @@ from hiersum.reproduction.systems import (
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_a_network_is_that_of_its_config_file(name: str) -> None:
+def test_networks_match_their_config_files(name: str) -> None:
     wanted = load_config(REPOSITORY / "configs" / f"paper-{name}.toml")
     found = config_from_dict(NETWORKS[name](Sizes()))
     assert found.model == wanted.model
@@ -38,7 +37,7 @@ def test_a_network_is_that_of_its_config_file(name: str) -> None:
     assert found.graph.kind == wanted.graph.kind
 
 
-def test_labels_are_the_papers() -> None:
+def test_label_of_gives_the_papers_labels() -> None:
     sizes = Sizes()
     assert [label_of(row, sizes) for row in ROWS if not row.endswith(LONGER)] == [
         "Lead", "LexRank",
@@ -52,7 +51,7 @@ def test_labels_are_the_papers() -> None:
     assert label_of("ht", Sizes(paragraphs=4, paragraph_tokens=20)) == "HT (80 tokens)"
 
 
-def test_an_ablation_changes_one_thing_at_any_size() -> None:
+def test_networks_of_ablations_change_one_thing() -> None:
     sizes = Sizes(local_layers=2, global_layers=1, width=64, num_heads=4)
     whole = config_from_dict(NETWORKS["ht"](sizes))
     for name, changed in (
@@ -69,7 +68,7 @@ def test_an_ablation_changes_one_thing_at_any_size() -> None:
     assert config.model.layers == ("local", "local"), "the paper's has HT's local layers only"
 
 
-def test_longer_input_is_longer_by_one_factor() -> None:
+def test_longer_data_is_longer_by_one_factor() -> None:
     sizes = Sizes()
     hierarchical = longer_data(NETWORKS["ht"](sizes)["data"], sizes, is_flat=False)
     assert hierarchical == {"max_input_paragraphs": 40, "max_paragraph_tokens": 68}
@@ -79,20 +78,19 @@ def test_longer_input_is_longer_by_one_factor() -> None:
     assert (tdmca["max_source_tokens"], tdmca["max_input_paragraphs"]) == (5_000, 100)
 
 
-def test_a_row_names_its_system() -> None:
+def test_split_row_returns_the_system() -> None:
     assert split_row("tdmca@longer") == ("tdmca", True)
     assert split_row("lead") == ("lead", False)
 
 
-def test_every_number_stands_in_the_papers_source() -> None:
+def test_tables_match_the_papers_source() -> None:
     source = paper_file("hierarchical-transformers.tex")
     plain = re.sub(r"\\textbf\{([\d.]+)\}|\s", r"\1", source.read_text())
     for numbers in (*TABLE_2.values(), *TABLE_3.values()):
         assert "&".join(f"{number:.2f}" for number in numbers) in plain
 
 
-def test_the_rows_are_those_of_the_tables() -> None:
-    assert set(TABLE_3) == set(ABLATIONS)
+def test_rows_are_those_of_the_tables() -> None:
     assert set(TABLE_2) | set(TABLE_3) <= set(ROWS)
     without = {row for row in ROWS if numbers_of(row) is None}
     assert without == {f"{name}{LONGER}" for name in ("ft-600", "ft-800", "ft-1200", "tdmca")}, (
@@ -101,7 +99,7 @@ def test_the_rows_are_those_of_the_tables() -> None:
     assert numbers_of("ht") == (40.82, 25.99, 35.08)
 
 
-def test_the_papers_tokens_are_its_steps_and_batches() -> None:
+def test_million_tokens_are_the_papers_steps_and_batches() -> None:
     assert MILLION_TOKENS == 84_000
 
 
@@ -115,27 +113,27 @@ def training(share: float, *losses: float) -> dict[str, Any]:
     return {"million_tokens": tokens, "curve": curve}
 
 
-def test_enough_tokens_and_a_loss_that_stays_are_enough() -> None:
+def test_why_undertrained_accepts_enough_tokens_and_a_steady_loss() -> None:
     assert why_undertrained(training(0.5, 4.0, 3.0, 3.0, 2.99)) == []
     assert why_undertrained(training(0.1, 4.0, 3.0, 3.0, 3.2)) == [], "a rising loss is no fall"
 
 
-def test_too_few_tokens_are_named() -> None:
+def test_why_undertrained_names_too_few_tokens() -> None:
     run = training(0.01, 4.0, 3.0, 3.0, 3.0)
     assert share_of_paper(run) == pytest.approx(0.01)
     assert why_undertrained(run) == ["learned from 1 % of the paper's tokens"]
 
 
-def test_a_falling_loss_is_named() -> None:
+def test_why_undertrained_names_a_falling_loss() -> None:
     run = training(0.5, 5.0, 4.0, 4.0, 3.8)
     assert late_fall(run) == pytest.approx(0.05)
     assert why_undertrained(run) == ["its loss fell by 5.0 % in the last quarter"]
 
 
-def test_a_bump_at_three_quarters_hides_no_earlier_best() -> None:
+def test_late_fall_compares_with_the_best_so_far() -> None:
     assert late_fall(training(0.5, 4.0, 3.0, 3.5, 3.0)) == 0
 
 
-def test_who_was_validated_once_may_be_undertrained() -> None:
+def test_late_fall_is_unknown_after_one_validation() -> None:
     assert late_fall(training(0.5, 4.0)) is None
     assert why_undertrained(training(0.5, 4.0))[0].startswith("validated too seldom")

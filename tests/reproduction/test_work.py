@@ -52,7 +52,7 @@ def draw_ids(files: list[Path], number: int, out: Path, seed: int = 1) -> list[s
     return [cluster.id for cluster in read_corpus(out)]
 
 
-def test_as_many_as_asked_are_drawn_from_all_files(files: list[Path], tmp_path: Path) -> None:
+def test_draw_takes_records_from_all_files(files: list[Path], tmp_path: Path) -> None:
     drawn = draw_ids(files, 12, tmp_path / "x" / "drawn.parquet")
     assert len(set(drawn)) == 12
     numbers = [int(name[1:]) for name in drawn]
@@ -60,7 +60,7 @@ def test_as_many_as_asked_are_drawn_from_all_files(files: list[Path], tmp_path: 
     assert min(numbers) < 25 <= max(numbers), "of both files"
 
 
-def test_the_seed_decides(files: list[Path], tmp_path: Path) -> None:
+def test_draw_depends_on_the_seed(files: list[Path], tmp_path: Path) -> None:
     def drawn(name: str, seed: int) -> list[str]:
         return draw_ids(files, 12, tmp_path / f"{name}.parquet", seed)
 
@@ -68,16 +68,16 @@ def test_the_seed_decides(files: list[Path], tmp_path: Path) -> None:
     assert drawn("one", 1) != drawn("two", 2)
 
 
-def test_fewer_than_asked_are_all_of_them(files: list[Path], tmp_path: Path) -> None:
+def test_draw_takes_all_if_there_are_fewer(files: list[Path], tmp_path: Path) -> None:
     assert len(draw_ids(files, 99, tmp_path / "drawn.parquet")) == 40
     assert (count_all(files, 0), count_all(files, 12)) == (40, 12)
 
 
-def test_test_clusters_find_train_articles(files: list[Path], tmp_path: Path) -> None:
+def test_workshop_build_searches_training_articles(files: list[Path], tmp_path: Path) -> None:
     train, test = map(str, files)
     corpus = CorpusSettings(train=(train,), valid=(test,), test=(test,), search=3)
     experiment = Experiment(name="e", run=RunSettings(), corpus=corpus, sizes=Sizes(), common={})
-    workshop = Workshop(experiment, tmp_path / "out", workers=1, has_ranker=False)
+    workshop = Workshop(experiment, tmp_path / "out", workers=1)
     report = workshop.build("test")
     assert report["clusters"] == 15
     train_titles = {article.title for article in made_up_articles(40)[:25]}
@@ -87,7 +87,7 @@ def test_test_clusters_find_train_articles(files: list[Path], tmp_path: Path) ->
 
 @pytest.mark.parametrize("architecture", ["ht", "ft"])
 @pytest.mark.parametrize(("accumulate", "processes"), [(1, 1), (2, 1), (2, 4)])
-def test_the_updates_hold_the_budget(
+def test_plan_updates_keeps_the_budget(
     tmp_path: Path, architecture: str, accumulate: int, processes: int
 ) -> None:
     """Counted by hand over an epoch of batches as training draws them."""
@@ -106,7 +106,7 @@ def test_the_updates_hold_the_budget(
     assert learned == pytest.approx(50_000, abs=budget.tokens_per_update)
 
 
-def test_a_run_is_validated_and_saved_as_often_as_asked(tmp_path: Path) -> None:
+def test_training_config_sets_validations_and_saves(tmp_path: Path) -> None:
     write_set(tmp_path / "train", made_up_examples(60), shard_size=50)
     config = replace(Config(), training=TrainingConfig(batch_tokens=700, warmup_steps=7))
     settings = RunSettings(million_tokens=0.5, validations=5, checkpoints=3)
@@ -122,18 +122,18 @@ def test_a_run_is_validated_and_saved_as_often_as_asked(tmp_path: Path) -> None:
     )
 
 
-def test_the_best_checkpoints_come_first(tmp_path: Path) -> None:
+def test_best_checkpoints_come_best_first(tmp_path: Path) -> None:
     rows = [{"step": n, "folder": f"checkpoints/step-{n}", "loss": 1.0} for n in (30, 10, 20)]
     (tmp_path / "best.json").write_text(json.dumps(rows))
     assert [row["step"] for row in best_checkpoints(tmp_path, 2)] == [30, 10]
 
 
-def test_processes_that_fail_end_the_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_train_in_processes_raises_if_they_fail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Several processes train apart; whatever ends them must not look like a trained network."""
     monkeypatch.setattr(work.sys, "executable", "false")
-    with pytest.raises(
-        TrainingError, match="training in 2 processes ended with 1; what went wrong"
-    ):
+    with pytest.raises(TrainingError, match="training in 2 processes ended with 1; see the error"):
         work._train_in_processes(Config(), tmp_path / "run", 2)
 
 
@@ -178,7 +178,7 @@ def prepared(tmp_path: Path) -> Path:
     return folder
 
 
-def test_batches_are_those_of_an_uninterrupted_run(
+def test_write_summaries_resumes_with_the_same_batches(
     prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Other batches are padded otherwise, and rounding may then turn a search."""

@@ -1,11 +1,11 @@
-"""Articles of any corpus become a folder of clusters: in parallel, and resumable at any moment.
+"""Build a folder of clusters from the articles of any corpus, in parallel; resumable at any moment.
 
 DIR/part-00000.parquet ...     the clusters, in an order that the seed draws
 DIR/report.json                written last: the build is finished when it exists
-DIR/.building/                 while the build is at work:
-    plan.json                    what is built from what; another plan is refused
-    reading.json                 how many articles were read
-    articles.arrow  search/      the articles, and the index over them
+DIR/.building/                 while the build is running:
+    plan.json                    inputs and settings; a run with others is refused
+    reading.json                 the number of articles read
+    articles.arrow  index/       the articles, and the index over them
     part-00000.json ...          the tally of each finished part
 """
 
@@ -23,14 +23,9 @@ from typing import Any
 import numpy as np
 
 from hiersum.building.clusters import Article, ClusterMaker, ClusterSettings, report_of
-from hiersum.building.title_search import (
-    SearchFolder,
-    TitleSearch,
-    count_words,
-    hash_words,
-    merge_counts,
-)
+from hiersum.building.lookup import TitleSearch, count_words, hash_words, merge_counts
 from hiersum.building.workplace import (
+    ClusterPart,
     RowStore,
     Tally,
     Workplace,
@@ -54,34 +49,15 @@ from hiersum.types import Cluster, Document
 FORMAT = 1
 PART_ARTICLES = 512
 """A few seconds of work; a killed run repeats at most this much."""
-_MORE_HITS = 4  # requested in addition: the article itself and its namesakes are left out
+_MORE_HITS = 4  # extra hits, because the article itself and its namesakes are left out
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildSettings(ClusterSettings):
-    """What clusters of articles are like."""
+    """Settings of a build from articles."""
 
     seed: int = 1
-    """Draws the order of clusters, so that each part is a fair sample."""
-
-
-@dataclass(frozen=True, slots=True)
-class ArticlePlace(Workplace):
-    """Where the files of a build from articles are."""
-
-    @property
-    def articles(self) -> Path:
-        return self.folder / "articles.arrow"
-
-    @property
-    def search(self) -> SearchFolder:
-        return SearchFolder(self.folder / "search")
-
-    def clusters_of(self, part: int) -> Path:
-        return self.out / f"part-{part:05}.parquet"
-
-    def tally_of(self, part: int) -> Path:
-        return self.folder / f"part-{part:05}.json"
+    """Seed of the order of clusters, which makes each part a fair sample."""
 
 
 def build_clusters(
@@ -100,12 +76,12 @@ def build_clusters(
     Args:
         articles: corpora whose clusters are articles: the summary is the lead, the documents the body.
         out: the folder; created if needed.
-        settings: what clusters are like.
+        settings: how to make clusters.
         collection: further articles to search; they get no clusters of their own.
         kind: the kind of the corpora.
         skip_bad: count and skip articles that cannot be used.
         workers: the number of processes, if no engine is given.
-        engine: where the work is done.
+        engine: runs the work.
 
     Returns:
         The report, which is also in `out/report.json`.
@@ -114,34 +90,38 @@ def build_clusters(
         InputError: the folder holds something else or cannot be written to.
         DataError: an article cannot be used, or there is none.
     """
-    place = ArticlePlace(out)
+    place = Workplace(out)
     plan = {
         "format": FORMAT,
         "settings": settings.as_plan(),
         "articles": [fingerprint(path) for path in articles],
         "collection": [fingerprint(path) for path in collection],
     }
-    if (finished := place.finished_report(plan)) is not None:
-        return finished
-    with place.at_work(plan):
-        bad = BadRecords(skip=skip_bad)
-        if not place.reading.exists():
-            _gather(place, articles, collection, kind, bad)
-        reading: dict[str, Any] = read_json(place.reading)
-        if not place.search.index.exists():
-            _index(place, reading["targets"])
-        parts = range(-(-reading["targets"] // PART_ARTICLES))
+
+    def build() -> dict[str, Any]:
+        reading_path = place.folder / "reading.json"
+        if not reading_path.exists():
+            bad = BadRecords(skip=skip_bad)
+            write_json(reading_path, _gather(place, articles, collection, kind, bad))
+        reading: dict[str, Any] = read_json(reading_path)
+        num_articles = reading["targets"]
+        if not (place.folder / "index").exists():
+            _index(place, num_articles)
+        parts = [
+            ClusterPart(f"part-{number:05}", start, min(start + PART_ARTICLES, num_articles))
+            for number, start in enumerate(range(0, num_articles, PART_ARTICLES))
+        ]
         run_stage(
             engine or LocalEngine(workers),
-            partial(build_part, place=place, settings=settings, num_articles=reading["targets"]),
+            partial(build_part, place=place, settings=settings),
             parts,
             tally_of=place.tally_of,
             verb="building",
         )
         tally = Counter(reading["tally"]) + sum_tallies(map(place.tally_of, parts))
-        report = {**report_of(tally), "parts": len(parts), "plan": plan}
-        place.finish(report)
-    return report
+        return {**report_of(tally), "parts": len(parts)}
+
+    return place.build(plan, build)
 
 
 def read_articles(paths: Iterable[Path], *, kind: str, bad: BadRecords) -> Iterator[Article]:
@@ -169,12 +149,12 @@ def _article(row: dict[str, Any]) -> Article:
 
 
 def _gather(
-    place: ArticlePlace,
+    place: Workplace,
     articles: Sequence[Path],
     collection: Sequence[Path],
     kind: str,
     bad: BadRecords,
-) -> None:
+) -> dict[str, Any]:
     """Write all articles to one file, each id once; those that get a cluster come first."""
     tally: Tally = Counter()
     ids: set[str] = set()
@@ -197,51 +177,50 @@ def _gather(
 
     counts = [count_records(path) for path in (*articles, *collection)]
     total = None if None in counts else sum(filter(None, counts))
-    write_articles(tracked(read(), "reading", total), place.articles)
+    write_articles(tracked(read(), "reading", total), place.folder / "articles.arrow")
     if not num_targets:
-        raise DataError(f"{articles[0]}: there are no articles in it")
-    write_json(place.reading, {"targets": num_targets, "tally": tally})
+        raise DataError(f"{articles[0]}: contains no articles")
+    return {"targets": num_targets, "tally": tally}
 
 
-def _index(place: ArticlePlace, num_targets: int) -> None:
+def _index(place: Workplace, num_targets: int) -> None:
     """Make the articles searchable by the titles of those that get a cluster."""
-    store = RowStore(place.articles)
-    place.search.folder.mkdir(exist_ok=True)
+    store = RowStore(place.folder / "articles.arrow")
     titles = (row["title"] for row in islice(store, num_targets))
-    save_array(hash_words(titles), place.search.words)
+    save_array(hash_words(titles), place.folder / "words.npy")
     texts = (" ".join((row["title"], *row["paragraphs"])) for row in store)
-    count_words(tracked(texts, "indexing", len(store)), 0, place.search)
-    merge_counts(1, place.search, lambda part: np.arange(len(store), dtype=np.uint64))
+    count_words(tracked(texts, "indexing", len(store)), 0, place)
+    merge_counts(place, [np.arange(len(store), dtype=np.uint64)])
 
 
-def build_part(
-    part: int, *, place: ArticlePlace, settings: BuildSettings, num_articles: int
-) -> None:
+def build_part(part: ClusterPart, *, place: Workplace, settings: BuildSettings) -> None:
     """Write the clusters of one part, then its tally: a part with a tally is finished."""
-    rows = _order(num_articles, settings.seed)[part * PART_ARTICLES :][:PART_ARTICLES]
     tally: Tally = Counter()
-    write_clusters(_open_builder(place, settings).clusters(rows, tally), place.clusters_of(part))
+    clusters = _open_builder(place, settings).clusters(range(part.start, part.stop), tally)
+    write_clusters(clusters, place.clusters_of(part))
     write_json(place.tally_of(part), tally)
 
 
 class _Builder:
-    """Makes clusters from rows of the store."""
+    """Makes clusters of articles in an order that the seed draws."""
 
-    def __init__(self, place: ArticlePlace, settings: BuildSettings) -> None:
-        self._rows = RowStore(place.articles)
-        self._search = TitleSearch(place.search)
+    def __init__(self, place: Workplace, settings: BuildSettings) -> None:
+        self._rows = RowStore(place.folder / "articles.arrow")
+        self._search = TitleSearch(place)
         self._num_wanted = settings.search
         self._maker = ClusterMaker(settings)
+        self._order = list(range(read_json(place.folder / "reading.json")["targets"]))
+        random.Random(settings.seed).shuffle(self._order)
 
-    def clusters(self, rows: Iterable[int], tally: Tally) -> Iterator[Cluster]:
-        for row in rows:
-            article = _article(self._rows[row])
+    def clusters(self, numbers: range, tally: Tally) -> Iterator[Cluster]:
+        for number in numbers:
+            article = _article(self._rows[self._order[number]])
             if cluster := self._maker.make(article, partial(self._documents_of, article), tally):
                 yield cluster
 
     def _documents_of(self, article: Article) -> list[Document]:
         """Return the bodies of an article and of the best others for its title."""
-        # An article that is in two files may have two ids; its title gives it away.
+        # An article in two files may have two ids, but it has one title.
         found = {article.title.casefold(): article}
         if self._num_wanted:
             for row in self._search.find(article.title, self._num_wanted + _MORE_HITS):
@@ -252,13 +231,6 @@ class _Builder:
 
 
 @lru_cache(maxsize=1)
-def _open_builder(place: ArticlePlace, settings: BuildSettings) -> _Builder:
+def _open_builder(place: Workplace, settings: BuildSettings) -> _Builder:
     """Open the files of a build once per process."""
     return _Builder(place, settings)
-
-
-@lru_cache(maxsize=1)
-def _order(num_articles: int, seed: int) -> tuple[int, ...]:
-    rows = list(range(num_articles))
-    random.Random(seed).shuffle(rows)
-    return tuple(rows)

@@ -1,9 +1,9 @@
-"""An article and its sources become a cluster: the lead, or a part of it, is the target.
+"""Make a cluster of an article and its sources: the target is the lead or a part of it.
 
-Paragraphs that copy the target are removed. Every article is counted in a tally, with the reason if it
-gives no cluster. The report has these counts, and sizes beside the paper's. Sizes in words and tokens,
-and overlap, are measured on a sample, the first clusters of every part: clusters share most of their
-documents, and measuring all would take longer than building them.
+Paragraphs that copy the target are removed. A tally counts every article, with the reason if it gives no
+cluster. The report has these counts, and sizes next to the paper's. Words, tokens and overlap come from
+a sample, the first clusters of every part: clusters share most of their documents, and measuring all
+would take longer than building them.
 """
 
 from __future__ import annotations
@@ -37,43 +37,45 @@ PAPER = {
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A title, a lead that sums it up, and a body."""
+    """An article: title, lead and body."""
 
     id: str
     title: str
     lead: str
     """The target; empty for an article that is only searched."""
     paragraphs: tuple[str, ...] = ()
+    urls: tuple[str, ...] = ()
+    """The pages it cites."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetRules:
-    """What a target must be."""
+    """Requirements for targets."""
 
     supported: bool = False
-    """Keep only sentences and brackets that the body supports; the first sentence must be one."""
+    """Keep only sentences and brackets that the body supports; drop the article if the first is not."""
     min_words: int = 1
     max_words: int | None = None
-    """Sentences at the end are left out to get there."""
+    """Longer targets lose sentences from the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A target, or why there is none."""
+    """A target, or the reason why there is none."""
 
     text: str
     dropped: str = ""
     """The reason; empty for a target that is used."""
     is_supported: bool = False
-    """Does the body support the whole lead?"""
+    """Whether the body supports the whole lead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterSettings:
-    """What every build needs to know about its clusters."""
+    """Settings of every build."""
 
     search: int = 10
-    """Documents that a search for the title adds."""
+    """Documents to add by searching for the title."""
     target: TargetRules = field(default_factory=TargetRules)
     tokenizer: Path | None = None
     """Counts tokens for the report."""
@@ -99,7 +101,7 @@ class ClusterMaker:
     ) -> Cluster | None:
         """Return the cluster of an article, None if it gives none; the tally says why.
 
-        Sources are looked for only if the article has a usable target.
+        Sources are searched for only if the article has a usable target.
         """
         target = choose_target(article, self._rules)
         tally["articles"] += 1
@@ -128,8 +130,8 @@ class ClusterMaker:
 def choose_target(article: Article, rules: TargetRules) -> Target:
     """Return the target of an article.
 
-    Only the article's own body counts as support: other articles share words and numbers with a lead
-    by accident.
+    Only the article's own body counts as support: other articles share words and numbers with a lead by
+    accident.
     """
     evidence = Evidence.of((article.title, *article.paragraphs))
     is_supported = evidence.supports(article.lead)
@@ -275,7 +277,7 @@ def _paragraphs(cluster: Cluster) -> list[str]:
 
 
 def _paper_name(name: str) -> str:
-    """The paper gives sizes in tokens; they stand beside ours in words."""
+    """The paper gives sizes in tokens; show them next to ours in words."""
     return name.replace("words per", "tokens per")
 
 

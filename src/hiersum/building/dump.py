@@ -1,4 +1,4 @@
-"""The articles of a Wikipedia dump: read in parallel chunks without unpacking it, then put in order.
+"""Read the articles of a Wikipedia dump in parallel chunks, without unpacking it, and put them in order.
 
 Dumps are bzip2 files of many streams (a hundred pages each) that can be read from any stream on; a plain
 .xml file can be read from anywhere. A chunk owns the pages whose `<page>` begins in it and reads beyond
@@ -6,7 +6,7 @@ its end to finish the last one.
 
     articles/00000.arrow    the articles of one chunk: id, title, lead, urls
     articles/00000.npz      hashes of titles, keys of URLs, hashes of title words
-    articles/00000.json     what was skipped, by kind; written last
+    articles/00000.json     the number of skipped pages, by reason; written last
     order.npy               all articles, each title once: split, hash, chunk, row
 
 The hash of its title decides an article's split and its place there: neither depends on the dump, on the
@@ -27,18 +27,24 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hiersum.building.clusters import Article
 from hiersum.building.guard import Guard, Limits
-from hiersum.building.keys import Keys, key_of, title_hash
-from hiersum.building.title_search import hash_words
+from hiersum.building.lookup import Keys, hash_words, key_of, title_hash
 from hiersum.building.wikitext import read_article
-from hiersum.building.workplace import RowStore, Tally, save_array, write_json, write_rows
-from hiersum.data.files import write_atomically
+from hiersum.building.workplace import (
+    RowStore,
+    Tally,
+    Workplace,
+    save_array,
+    save_arrays,
+    write_json,
+    write_rows,
+)
 from hiersum.errors import DataError
 
 CHUNK_BYTES = 8_000_000
-"""Of the file on disk: about a minute of work; a killed run repeats at most this much."""
+"""Size of a chunk in the file: about a minute of work, the most that a killed run repeats."""
 MAX_PAGE_BYTES = 20_000_000
 _READ_BYTES = 1 << 18
 _STREAM = re.compile(rb"BZh[1-9]1AY&SY")  # the headers of a stream and its first block: 80 bits
@@ -66,36 +72,6 @@ class WikiPage:
     namespace: int
     text: str
     is_redirect: bool
-
-
-@dataclass(frozen=True, slots=True)
-class CitingArticle:
-    """An article and the URLs that it cites."""
-
-    id: str
-    title: str
-    lead: str
-    urls: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ArticleFolder:
-    """Where the articles of a dump are."""
-
-    folder: Path
-
-    def rows_of(self, chunk: int) -> Path:
-        return self.folder / "articles" / f"{chunk:05}.arrow"
-
-    def numbers_of(self, chunk: int) -> Path:
-        return self.folder / "articles" / f"{chunk:05}.npz"
-
-    def tally_of(self, chunk: int) -> Path:
-        return self.folder / "articles" / f"{chunk:05}.json"
-
-    @property
-    def order(self) -> Path:
-        return self.folder / "order.npy"
 
 
 def chunks_of(paths: Sequence[Path], chunk_bytes: int = CHUNK_BYTES) -> list[DumpChunk]:
@@ -218,7 +194,7 @@ def _pieces(chunk: DumpChunk) -> Iterator[tuple[bytes, bool]]:
 
 
 def _damaged(path: Path) -> DataError:
-    return DataError(f"{path}: damaged or cut off; compare its checksum, and download it again")
+    return DataError(f"{path}: damaged or cut off; check its checksum or download it again")
 
 
 def _parsed(data: bytes) -> WikiPage:
@@ -235,15 +211,7 @@ def _parsed(data: bytes) -> WikiPage:
     )
 
 
-def read_wikitext(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
-    """Return the lead and the URLs of an article; runs under a guard."""
-    article = read_article(facts["title"], data.decode("utf-8", "surrogatepass"))
-    if article.skipped:
-        return {"dropped": article.skipped}
-    return {"lead": article.lead, "urls": article.urls}
-
-
-def read_chunk(chunk: DumpChunk, *, place: ArticleFolder, limits: Limits) -> None:
+def read_chunk(chunk: DumpChunk, *, place: Workplace, limits: Limits) -> None:
     """Write the articles of a chunk, then the tally of what was skipped."""
     import pyarrow as pa
 
@@ -266,18 +234,22 @@ def read_chunk(chunk: DumpChunk, *, place: ArticleFolder, limits: Limits) -> Non
             urls.update(map(key_of, found["urls"]))
             yield {"id": page.id, "title": page.title, **found}
 
-    place.rows_of(chunk.number).parent.mkdir(exist_ok=True)
     with Guard(f"{__name__}:{read_wikitext.__name__}", limits) as guard:
-        write_rows(rows(guard), schema, place.rows_of(chunk.number), is_packed=True)
-    with write_atomically(place.numbers_of(chunk.number)) as file:
-        np.savez(
-            file,
-            titles=np.array([title_hash(title) for title in titles], np.uint64),
-            urls=np.array(sorted(urls - {0}), np.uint64),
-            words=hash_words(titles),
-        )
+        path = place.part("articles", chunk.number, "arrow")
+        write_rows(rows(guard), schema, path, is_packed=True)
+    save_arrays(
+        place.part("articles", chunk.number, "npz"),
+        titles=np.array([title_hash(title) for title in titles], np.uint64),
+        urls=np.array(sorted(urls - {0}), np.uint64),
+        words=hash_words(titles),
+    )
     tally.update({f"skipped: {kind}": count for kind, count in (+problems).items()})
-    write_json(place.tally_of(chunk.number), tally)
+    write_json(place.part("articles", chunk.number, "json"), tally)
+
+
+def read_wikitext(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
+    """Return what `read_article` returns; runs under a guard."""
+    return read_article(facts["title"], data.decode("utf-8", "surrogatepass"))
 
 
 def _article(page: WikiPage, extract: Guard, limits: Limits) -> dict[str, Any]:
@@ -291,46 +263,45 @@ def _article(page: WikiPage, extract: Guard, limits: Limits) -> dict[str, Any]:
     return extract({"title": page.title}, data)
 
 
-def numbers_of(place: ArticleFolder, chunk: int, name: str) -> Keys:
-    """Return the `titles`, `urls` or `words` of a chunk."""
-    with np.load(place.numbers_of(chunk)) as file:
-        numbers: Keys = file[name]
-    return numbers
+def arrays_of(place: Workplace, num_chunks: int, name: str) -> Iterator[Keys]:
+    """Yield the `titles`, `urls` or `words` of each chunk."""
+    for chunk in range(num_chunks):
+        with np.load(place.part("articles", chunk, "npz")) as file:
+            yield file[name]
 
 
 def put_in_order(
-    place: ArticleFolder, num_chunks: int, *, valid_share: float, test_share: float
-) -> tuple[NDArray[Any], int]:
-    """Order all articles by split and hash; return them, and the number of repeated titles."""
-    parts = []
-    for chunk in range(num_chunks):
-        hashes = numbers_of(place, chunk, "titles")
+    place: Workplace, num_chunks: int, *, valid_share: float, test_share: float
+) -> tuple[int, int]:
+    """Order all articles by split and hash; return their number, and that of repeated titles."""
+    parts = [np.zeros(0, _ORDER)]
+    for chunk, hashes in enumerate(arrays_of(place, num_chunks, "titles")):
         part = np.zeros(len(hashes), _ORDER)
         part["hash"], part["chunk"], part["row"] = hashes, chunk, np.arange(len(hashes))
         parts.append(part)
-    articles = np.concatenate([*parts, np.zeros(0, _ORDER)])
+    articles = np.concatenate(parts)
     _, first = np.unique(articles["hash"], return_index=True)
-    kept = articles[np.sort(first)]
+    kept = articles[first]
     share = kept["hash"] / 2.0**64
-    kept["split"] = np.where(
-        share < valid_share, 1, np.where(share < valid_share + test_share, 2, 0)
-    )
+    kept["split"] = np.select([share < valid_share, share < valid_share + test_share], [1, 2])
     kept = np.sort(kept, order=("split", "hash"))
-    save_array(kept, place.order)
-    return kept, len(articles) - len(kept)
+    save_array(kept, place.folder / "order.npy")
+    return len(kept), len(articles) - len(kept)
 
 
 class CitingArticles:
     """The articles of a dump, in order."""
 
-    def __init__(self, place: ArticleFolder) -> None:
-        self._order = np.load(place.order, mmap_mode="r")
-        self._open = lru_cache(maxsize=256)(lambda chunk: RowStore(place.rows_of(chunk)))
+    def __init__(self, place: Workplace) -> None:
+        self._order = np.load(place.folder / "order.npy", mmap_mode="r")
+        self._open = lru_cache(maxsize=256)(
+            lambda chunk: RowStore(place.part("articles", chunk, "arrow"))
+        )
 
     def __len__(self) -> int:
         return len(self._order)
 
-    def __getitem__(self, number: int) -> CitingArticle:
+    def __getitem__(self, number: int) -> Article:
         entry = self._order[number]
         row = self._open(int(entry["chunk"]))[int(entry["row"])]
-        return CitingArticle(row["id"], row["title"], row["lead"], tuple(row["urls"]))
+        return Article(row["id"], row["title"], row["lead"], urls=tuple(row["urls"]))

@@ -14,7 +14,6 @@ import hashlib
 import mmap
 import re
 import zlib
-from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -23,7 +22,7 @@ from typing import IO, Any
 
 from hiersum.data.files import read_lines
 from hiersum.data.records import parse_json
-from hiersum.errors import DataError, MissingDependencyError
+from hiersum.errors import DataError
 
 _KINDS = {
     "archive": re.compile(r"\.w(?:arc|et|at)(?:\.(?:gz|zst|lz4))?$", re.I),
@@ -40,35 +39,25 @@ _HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 @dataclass(frozen=True, slots=True)
 class RawPage:
-    """A page as it was found."""
+    """A page as read, before its text is extracted."""
 
     kind: str
     """`html`, or `text` in UTF-8."""
     data: bytes
     url: str = ""
-    """Empty if only the page itself can tell."""
+    """Empty if unknown; the page itself may name it."""
     title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class PageFiles:
-    """What one worker reads at a time: an archive, a file of lines, or some saved pages."""
+    """The files of one part: an archive, a file of lines, or some saved pages."""
 
     number: int
     kind: str
     paths: tuple[Path, ...]
     root: Path
     """What the user named; HOST/PATH is relative to it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Filter:
-    """Which pages are read."""
-
-    max_bytes: int
-    problems: Counter[str]
-    """Counts what is dropped, by kind."""
-    is_wanted: Callable[[str], bool]
 
 
 def find_sources(roots: Sequence[Path]) -> list[PageFiles]:
@@ -87,9 +76,8 @@ def find_sources(roots: Sequence[Path]) -> list[PageFiles]:
                 number = len(found)
                 found.append(PageFiles(number, kind, tuple(paths[start : start + size]), root))
         if len(found) == before:
-            raise DataError(
-                f"{root}: no source pages in it; expected .warc .wet .jsonl .html files, or gzip of them"
-            )
+            expected = ".warc .wet .jsonl .html files, or gzip of them"
+            raise DataError(f"{root}: contains no source pages; expected {expected}")
     return found
 
 
@@ -104,27 +92,25 @@ def identify(path: Path) -> str:
 
 
 def read_source(
-    files: PageFiles,
-    max_bytes: int,
-    problems: Counter[str],
-    is_wanted: Callable[[str], bool] = lambda url: True,
-) -> Iterator[RawPage]:
-    """Yield the pages of some files.
+    files: PageFiles, max_bytes: int, is_wanted: Callable[[str], bool] = lambda url: True
+) -> Iterator[RawPage | str]:
+    """Yield the pages of some files, and for every one that is dropped the reason.
 
     Args:
         files: what to read.
         max_bytes: larger pages are dropped.
-        problems: counts what is dropped, by kind.
-        is_wanted: tells whether the page of a known URL is needed.
+        is_wanted: whether the page with a URL is needed; others are skipped.
     """
-    chosen = _Filter(max_bytes, problems, is_wanted)
     for path in files.paths:
         if files.kind == "archive":
-            yield from _read_archive(path, chosen)
+            found = _read_archive(path, max_bytes, is_wanted)
         elif files.kind == "lines":
-            yield from _read_lines(path, chosen)
+            found = _read_lines(path, is_wanted)
         else:
-            yield from _read_html(path, files.root, chosen)
+            found = _read_html(path, files.root, max_bytes)
+        for page in found:
+            is_large = isinstance(page, RawPage) and len(page.data) > max_bytes
+            yield "too large" if is_large else page
 
 
 def _files(root: Path) -> list[Path]:
@@ -144,48 +130,36 @@ def _kind(path: Path) -> str:
     return next((kind for kind, pattern in _KINDS.items() if pattern.search(path.name)), "")
 
 
-def _read_lines(path: Path, chosen: _Filter) -> Iterator[RawPage]:
-    problems = chosen.problems
-    lines = read_lines(path)
-    while True:
-        try:
-            number, line = next(lines)
-        except StopIteration:
-            return
-        except DataError:  # truncated gzip
-            problems["file cut off"] += 1
-            return
-        try:
-            record = parse_json(line, f"{path}:{number}")
-        except DataError:
-            problems["not a line of JSON"] += 1
-            continue
-        kind = "html" if isinstance(record, dict) and "html" in record else "text"
-        if not isinstance(record, dict) or not isinstance(record.get(kind), str):
-            problems["line without a text"] += 1
-            continue
-        url, title = str(record.get("url") or ""), str(record.get("title") or "")
-        if not url and kind == "text":
-            problems["no address"] += 1
-            continue
-        data = record[kind].encode("utf-8", "replace")
-        if len(data) > chosen.max_bytes:
-            problems["too large"] += 1
-        elif chosen.is_wanted(url):
-            yield RawPage(kind, data, url, title)
+def _read_lines(path: Path, is_wanted: Callable[[str], bool]) -> Iterator[RawPage | str]:
+    try:
+        for number, line in read_lines(path):
+            page = _page_of_line(line, f"{path}:{number}")
+            if isinstance(page, str) or is_wanted(page.url):
+                yield page
+    except DataError:  # truncated gzip
+        yield "file cut off"
 
 
-def _read_html(path: Path, root: Path, chosen: _Filter) -> Iterator[RawPage]:
+def _page_of_line(line: bytes, where: str) -> RawPage | str:
+    try:
+        record = parse_json(line, where)
+    except DataError:
+        return "not a line of JSON"
+    kind = "html" if isinstance(record, dict) and "html" in record else "text"
+    if not isinstance(record, dict) or not isinstance(record.get(kind), str):
+        return "line without a text"
+    url, title = str(record.get("url") or ""), str(record.get("title") or "")
+    if not url and kind == "text":
+        return "no address"
+    return RawPage(kind, record[kind].encode("utf-8", "replace"), url, title)
+
+
+def _read_html(path: Path, root: Path, max_bytes: int) -> Iterator[RawPage | str]:
     try:
         with gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb") as file:
-            data = file.read(chosen.max_bytes + 1)
+            yield RawPage("html", file.read(max_bytes + 1), _mirrored_url(path, root))
     except (OSError, EOFError, zlib.error):
-        chosen.problems["file that cannot be read"] += 1
-        return
-    if len(data) > chosen.max_bytes:
-        chosen.problems["too large"] += 1
-        return
-    yield RawPage("html", data, _mirrored_url(path, root))
+        yield "file that cannot be read"
 
 
 def _mirrored_url(path: Path, root: Path) -> str:
@@ -197,72 +171,63 @@ def _mirrored_url(path: Path, root: Path) -> str:
     return f"https://{parts[0]}/{name}"
 
 
-def _read_archive(path: Path, chosen: _Filter) -> Iterator[RawPage]:
+def _read_archive(
+    path: Path, max_bytes: int, is_wanted: Callable[[str], bool]
+) -> Iterator[RawPage | str]:
     start: int | None = 0
     while start is not None:
         with path.open("rb") as file:
             file.seek(start)
-            damage = yield from _read_until_damage(file, start, chosen)
+            damage = yield from _read_until_damage(file, start, max_bytes, is_wanted)
         start = None if damage is None else _next_record(path, damage)
 
 
 def _read_until_damage(
-    file: IO[bytes], start: int, chosen: _Filter
-) -> Generator[RawPage, None, int | None]:
+    file: IO[bytes], start: int, max_bytes: int, is_wanted: Callable[[str], bool]
+) -> Generator[RawPage | str, None, int | None]:
     """Yield pages; return where to look for the next record, None at the end of the file."""
-    try:
-        from fastwarc.warc import ArchiveIterator, WarcRecordType
-    except ImportError as error:
-        raise MissingDependencyError("reading WARC files", "build") from error
+    from fastwarc.warc import ArchiveIterator, WarcRecordType
+
     kinds = WarcRecordType.response | WarcRecordType.resource | WarcRecordType.conversion
     records = ArchiveIterator(file, record_types=kinds, parse_http=False)
     place = start + 1
-    is_counted = False
+    is_reported = False
     while True:
         try:
             record = next(records)
         except StopIteration:
             return None
         except Exception:  # fastwarc raises OSError and others, which differ by version
-            chosen.problems["damaged record"] += not is_counted
+            if not is_reported:
+                yield "damaged record"
             return place
-        is_counted = False
+        is_reported = False
         place = start + record.stream_pos + 1
         url = (record.headers.get("WARC-Target-URI") or "").strip("<>")
-        if not chosen.is_wanted(url):
+        if not is_wanted(url):
             continue
         is_text = record.record_type == WarcRecordType.conversion
         try:
-            page = _page_of(record, url, is_text, chosen)
+            page = _page_of_record(record, url, is_text, max_bytes)
         except Exception:  # a payload that cannot be decompressed; the next record may be whole
-            chosen.problems["damaged record"] += 1
-            is_counted = True
-            continue
-        if page is not None:
-            yield page
+            page, is_reported = "damaged record", True
+        yield page
 
 
-def _page_of(record: Any, url: str, is_text: bool, chosen: _Filter) -> RawPage | None:
-    problems = chosen.problems
+def _page_of_record(record: Any, url: str, is_text: bool, max_bytes: int) -> RawPage | str:
     declared = record.content_length
     if not is_text:
         record.parse_http(auto_decode="all")
         headers = record.http_headers
         if headers is not None and headers.status_code != 200:
-            problems[f"status {headers.status_code}"] += 1
-            return None
+            return f"status {headers.status_code}"
         kind = record.http_content_type or record.headers.get("Content-Type") or ""
         if not kind.startswith(_HTML_TYPES):
-            problems["not HTML"] += 1
-            return None
+            return "not HTML"
         declared = _declared_length(headers)
-    data = record.reader.read(chosen.max_bytes + 1)
-    if len(data) > chosen.max_bytes:
-        problems["too large"] += 1
-        return None
-    if len(data) < declared:
-        problems["record cut off"] += 1
-        return None
+    data = record.reader.read(max_bytes + 1)
+    if len(data) < min(declared, max_bytes + 1):
+        return "record cut off"
     return RawPage("text" if is_text else "html", data, url)
 
 

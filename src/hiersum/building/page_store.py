@@ -1,13 +1,12 @@
-"""Source pages on disk: many workers extract their text, then pages are looked up by URL.
+"""Source pages on disk: workers extract their text, then pages are looked up by URL.
 
     pages/00000.arrow    the pages of one source: url, key, title, digest, paragraphs
     pages/00000.npy      their keys
-    pages/00000.json     what was dropped, by kind; written last
+    pages/00000.json     the number of dropped pages, by reason; written last
     lookup/keys.npy      the keys of all pages, sorted, each once
     lookup/places.npy    where they are: the part in the upper 32 bits, the row in the lower
-    lookup/sorted-places.npy   the same places, part by part
 
-A page that is in two sources is taken from the first.
+A page in two sources is taken from the first.
 """
 
 from __future__ import annotations
@@ -17,25 +16,34 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from hiersum.building.guard import Guard, Limits
-from hiersum.building.keys import Keys, contains, hash_text, is_wikipedia, key_of, keys_of
+from hiersum.building.lookup import (
+    ROW_BITS,
+    Keys,
+    contains,
+    count_words,
+    hash_text,
+    is_wikipedia,
+    key_of,
+    keys_of,
+)
 from hiersum.building.page_files import PageFiles, read_source
-from hiersum.building.title_search import ROW_BITS, SearchFolder, count_words
 from hiersum.building.workplace import (
     RowStore,
     Tally,
+    Workplace,
     new_folder,
     save_array,
     write_json,
     write_rows,
 )
 from hiersum.config import DataConfig
-from hiersum.errors import InputError, MissingDependencyError
+from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text, decode_text
 from hiersum.text.languages import UNKNOWN, detect_language
 from hiersum.text.paragraphs import is_fragment, split_text
@@ -56,33 +64,8 @@ class Page:
     """Equal for pages with the same words."""
 
 
-@dataclass(frozen=True, slots=True)
-class PageFolder:
-    """Where pages are."""
-
-    folder: Path
-
-    def rows_of(self, part: int) -> Path:
-        return self.folder / "pages" / f"{part:05}.arrow"
-
-    def keys_of(self, part: int) -> Path:
-        return self.folder / "pages" / f"{part:05}.npy"
-
-    def tally_of(self, part: int) -> Path:
-        return self.folder / "pages" / f"{part:05}.json"
-
-    @property
-    def wanted(self) -> Path:
-        """The keys of the pages to read, if not all are read."""
-        return self.folder / "wanted.npy"
-
-    @property
-    def lookup(self) -> Path:
-        return self.folder / "lookup"
-
-
 def extract_page(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
-    """Return the paragraphs of a page, or why it is dropped; runs under a guard.
+    """Return the paragraphs of a page, or the reason for dropping it; runs under a guard.
 
     Args:
         facts: `kind` (html or text), `language` (a code, or any), and the page's `url` and `title` if
@@ -122,12 +105,10 @@ def extract_page(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
 
 def _html_text(data: bytes) -> tuple[str, str, str]:
     """Return the main text of a page, its title, and the URL that it names as its own."""
-    try:
-        from resiliparse.extract.html2text import extract_plain_text
-        from resiliparse.parse.encoding import detect_encoding
-        from resiliparse.parse.html import HTMLTree
-    except ImportError as error:
-        raise MissingDependencyError("reading web pages", "build") from error
+    from resiliparse.extract.html2text import extract_plain_text
+    from resiliparse.parse.encoding import detect_encoding
+    from resiliparse.parse.html import HTMLTree
+
     try:
         html = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -160,7 +141,7 @@ def _own_url(tree: Any, data: bytes) -> str:
     return ""
 
 
-def read_part(files: PageFiles, *, place: PageFolder, limits: Limits, language: str) -> None:
+def read_part(files: PageFiles, *, place: Workplace, limits: Limits, language: str) -> None:
     """Write the pages of some files, then the tally of what was dropped."""
     import pyarrow as pa
 
@@ -168,21 +149,24 @@ def read_part(files: PageFiles, *, place: PageFolder, limits: Limits, language: 
     schema = pa.schema(
         {"url": text, "key": number, "title": text, "digest": number, "paragraphs": pa.list_(text)}
     )
-    wanted = np.load(place.wanted, mmap_mode="r") if place.wanted.exists() else None
+    wanted_keys = place.folder / "wanted.npy"
+    wanted = np.load(wanted_keys, mmap_mode="r") if wanted_keys.exists() else None
 
     def is_wanted(url: str) -> bool:
         return not url or wanted is None or bool(contains(wanted, keys_of([url]))[0])
 
     tally: Tally = Counter()
-    problems: Counter[str] = Counter()
     keys: dict[int, None] = {}
 
     def rows(extract: Guard) -> Iterator[dict[str, Any]]:
-        for raw in read_source(files, limits.page_bytes, problems, is_wanted):
+        for raw in read_source(files, limits.page_bytes, is_wanted):
+            if isinstance(raw, str):
+                tally[f"dropped: {raw}"] += 1
+                continue
             facts = {"kind": raw.kind, "url": raw.url, "title": raw.title, "language": language}
             page = extract(facts, raw.data)
             if reason := page.get("dropped") or _reason_to_drop(page["url"], keys, is_wanted):
-                problems[reason] += 1
+                tally[f"dropped: {reason}"] += 1
                 continue
             page["key"] = key_of(page["url"])
             keys[page["key"]] = None
@@ -190,12 +174,10 @@ def read_part(files: PageFiles, *, place: PageFolder, limits: Limits, language: 
             tally["paragraphs"] += len(page["paragraphs"])
             yield page
 
-    place.rows_of(files.number).parent.mkdir(exist_ok=True)
     with Guard(f"{__name__}:{extract_page.__name__}", limits) as guard:
-        write_rows(rows(guard), schema, place.rows_of(files.number), is_packed=True)
-    save_array(np.array(list(keys), np.uint64), place.keys_of(files.number))
-    tally.update({f"dropped: {kind}": count for kind, count in (+problems).items()})
-    write_json(place.tally_of(files.number), tally)
+        write_rows(rows(guard), schema, place.part("pages", files.number, "arrow"), is_packed=True)
+    save_array(np.array(list(keys), np.uint64), place.part("pages", files.number, "npy"))
+    write_json(place.part("pages", files.number, "json"), tally)
 
 
 def _reason_to_drop(
@@ -211,37 +193,36 @@ def _reason_to_drop(
     return None if is_wanted(url) else "not needed"
 
 
-def count_page_words(part: int, *, pages: PageFolder, search: SearchFolder) -> None:
+def count_page_words(part: int, *, place: Workplace) -> None:
     """Count the words of titles in the pages of one part."""
-    rows = RowStore(pages.rows_of(part))
-    count_words((" ".join((row["title"], *row["paragraphs"])) for row in rows), part, search)
+    rows = RowStore(place.part("pages", part, "arrow"))
+    count_words((" ".join((row["title"], *row["paragraphs"])) for row in rows), part, place)
 
 
-def build_lookup(place: PageFolder, num_parts: int) -> int:
-    """Sort the keys of all parts; return how many pages are in an earlier part already."""
-    keys = [np.load(place.keys_of(part)) for part in range(num_parts)]
+def build_lookup(place: Workplace, num_parts: int) -> None:
+    """Sort the keys of all parts; of pages with the same key the first is kept."""
+    keys = [np.load(place.part("pages", part, "npy")) for part in range(num_parts)]
     places = [
         (np.uint64(part) << np.uint64(ROW_BITS)) + np.arange(len(of_part), dtype=np.uint64)
         for part, of_part in enumerate(keys)
     ]
-    all_keys = np.concatenate([*keys, np.empty(0, np.uint64)])
-    unique, first = np.unique(all_keys, return_index=True)
-    found = np.concatenate([*places, np.empty(0, np.uint64)])[first]
-    with new_folder(place.lookup) as folder:
+    none = np.empty(0, np.uint64)
+    unique, first = np.unique(np.concatenate([*keys, none]), return_index=True)
+    with new_folder(place.folder / "lookup") as folder:
         save_array(unique, folder / "keys.npy")
-        save_array(found, folder / "places.npy")
-        save_array(np.sort(found), folder / "sorted-places.npy")
-    return len(all_keys) - len(unique)
+        save_array(np.concatenate([*places, none])[first], folder / "places.npy")
 
 
 class PageStore:
     """The pages of a build, by key or by place."""
 
-    def __init__(self, place: PageFolder) -> None:
-        self._keys: Keys = np.load(place.lookup / "keys.npy", mmap_mode="r")
-        self._places: Keys = np.load(place.lookup / "places.npy", mmap_mode="r")
-        self._sorted_places: Keys = np.load(place.lookup / "sorted-places.npy", mmap_mode="r")
-        self._open = lru_cache(maxsize=256)(lambda part: RowStore(place.rows_of(part)))
+    def __init__(self, place: Workplace) -> None:
+        lookup = place.folder / "lookup"
+        self._keys: Keys = np.load(lookup / "keys.npy", mmap_mode="r")
+        self._places: Keys = np.load(lookup / "places.npy", mmap_mode="r")
+        self._open = lru_cache(maxsize=256)(
+            lambda part: RowStore(place.part("pages", part, "arrow"))
+        )
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -260,8 +241,9 @@ class PageStore:
         row = self._open(place >> ROW_BITS)[place & ((1 << ROW_BITS) - 1)]
         return Page(row["url"], row["title"], tuple(row["paragraphs"]), row["digest"])
 
-    def places_in(self, part: int) -> Keys:
-        """Return the places of a part's pages, without those that an earlier part has."""
-        ends = np.array([part, part + 1], np.uint64) << np.uint64(ROW_BITS)
-        first, last = np.searchsorted(self._sorted_places, ends)
-        return np.asarray(self._sorted_places[first:last])
+    def places_by_part(self, num_parts: int) -> list[Keys]:
+        """Return the places of each part's pages, without those that an earlier part has."""
+        places = np.sort(self._places)
+        starts = np.arange(num_parts + 1, dtype=np.uint64) << np.uint64(ROW_BITS)
+        ends = np.searchsorted(places, starts)
+        return [places[start:end] for start, end in pairwise(ends.tolist())]

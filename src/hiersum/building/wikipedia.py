@@ -1,57 +1,44 @@
-"""A Wikipedia dump and source pages become a dataset like WikiSum: in parallel, resumable at any moment.
+"""Build a dataset like WikiSum from a Wikipedia dump and web pages, in parallel; resumable at any moment.
 
     DIR/train/part-00000.parquet ...   the clusters; valid/ and test/ beside it
     DIR/missing.txt                    the cited URLs that no source page has
     DIR/report.json                    written last: the build is finished when it exists
-    DIR/.building/                     while the build is at work: plan, articles, pages, index, tallies
+    DIR/.building/                     while the build is running: plan, articles, pages, index, tallies
 
 Four stages, each cut into parts that workers do in any order: read the dump; read source pages; count
 their words, if they are searched; join articles and pages. Between stages this process only sorts arrays
-of a few bytes per article, URL or page.
+that hold a few bytes per article, URL or page.
 """
 
 from __future__ import annotations
 
-import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from importlib import util
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from hiersum.building.clusters import SPLITS, Article, ClusterMaker, ClusterSettings, wiki_report
-from hiersum.building.dump import (
-    ArticleFolder,
-    CitingArticle,
-    CitingArticles,
-    chunks_of,
-    numbers_of,
-    put_in_order,
-    read_chunk,
-)
+from hiersum.building.dump import CitingArticles, arrays_of, chunks_of, put_in_order, read_chunk
 from hiersum.building.guard import Limits
-from hiersum.building.keys import Keys, contains, keys_of, union
-from hiersum.building.page_files import PageFiles, find_sources, identify
-from hiersum.building.page_store import (
-    Page,
-    PageFolder,
-    PageStore,
-    build_lookup,
-    count_page_words,
-    read_part,
-)
-from hiersum.building.title_search import (
-    SearchFolder,
+from hiersum.building.lookup import (
+    Keys,
     SearchResults,
     TitleSearch,
+    contains,
     keep_results,
+    keys_of,
     merge_counts,
+    union,
 )
+from hiersum.building.page_files import PageFiles, find_sources, identify
+from hiersum.building.page_store import Page, PageStore, build_lookup, count_page_words, read_part
 from hiersum.building.workplace import (
+    ClusterPart,
     Tally,
     Workplace,
     fingerprint,
@@ -68,6 +55,8 @@ from hiersum.parallel import Engine, LocalEngine
 from hiersum.text.languages import check_language
 from hiersum.types import Cluster, Document
 
+Item = TypeVar("Item")
+
 FORMAT = 1
 PART_CLUSTERS = 512
 _READERS = ("mwparserfromhell", "fastwarc", "resiliparse")
@@ -75,7 +64,7 @@ _READERS = ("mwparserfromhell", "fastwarc", "resiliparse")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WikiSettings(ClusterSettings):
-    """What clusters of a Wikipedia are like."""
+    """Settings of a build from Wikipedia."""
 
     language: str = "en"
     """Pages in other languages are dropped; `any` keeps all."""
@@ -83,49 +72,6 @@ class WikiSettings(ClusterSettings):
     test_share: float = 0.023
     """As in the paper: 38,144 and 38,205 of 1,655,709."""
     limits: Limits = field(default_factory=Limits)
-
-
-@dataclass(frozen=True, slots=True)
-class WikiPart:
-    """Consecutive articles of one split."""
-
-    split: str
-    number: int
-    start: int
-    stop: int
-
-
-@dataclass(frozen=True, slots=True)
-class WikiPlace(Workplace):
-    """Where the files of a build from Wikipedia are."""
-
-    @property
-    def pages(self) -> PageFolder:
-        return PageFolder(self.folder)
-
-    @property
-    def citing(self) -> ArticleFolder:
-        return ArticleFolder(self.folder)
-
-    @property
-    def search(self) -> SearchFolder:
-        return SearchFolder(self.folder)
-
-    @property
-    def results(self) -> Path:
-        """The user's own search results."""
-        return self.folder / "results"
-
-    @property
-    def cited(self) -> Path:
-        """The keys of all cited URLs."""
-        return self.folder / "cited.npy"
-
-    def clusters_of(self, part: WikiPart) -> Path:
-        return self.out / part.split / f"part-{part.number:05}.parquet"
-
-    def tally_of(self, part: WikiPart) -> Path:
-        return self.folder / f"{part.split}-{part.number:05}.json"
 
 
 def build_wikipedia(
@@ -141,11 +87,11 @@ def build_wikipedia(
 
     Args:
         dumps: pages-articles files, .xml.bz2 or .xml.
-        pages: files and folders of source pages; without any, only `missing.txt` is of use.
+        pages: files and folders of source pages; without any, the build only writes `missing.txt`.
         out: the folder; created if needed.
-        settings: what clusters are like.
+        settings: how to make clusters.
         results: the user's own search results; without them the pages are searched by BM25.
-        engine: where the work is done.
+        engine: runs the work.
 
     Returns:
         The report, which is also in `out/report.json`.
@@ -157,107 +103,109 @@ def build_wikipedia(
     if any(util.find_spec(module) is None for module in _READERS):
         raise MissingDependencyError("building from Wikipedia", "build")
     _check_language(settings.language)
-    chunks_of(dumps)  # refuses what is no dump before anything is written
-    place = WikiPlace(out)
+    chunks_of(dumps)  # refuses files that are no dumps before anything is written
+    sources = find_sources(pages)
     plan = {
         "format": FORMAT,
         "settings": settings.as_plan(),
         "dump": [identify(path) for path in dumps],
-        "pages": [identify(path) for files in find_sources(pages) for path in files.paths],
+        "pages": [identify(path) for files in sources for path in files.paths],
         "results": None if results is None else fingerprint(results),
     }
-    if (finished := place.finished_report(plan)) is not None:
-        return finished
-    build = WikiBuild(place, settings, engine or LocalEngine())
-    is_searched = settings.search > 0 and results is None
-    with place.at_work(plan):
-        build.read_dump(dumps)
-        if results is not None and not place.results.exists():
-            keep_results(results, place.results)
-        if not is_searched:
-            build.choose_wanted()
-        sources = find_sources(pages)
-        build.read_sources(sources)
-        build.write_missing(len(sources))
-        num_repeated = build.look_up(len(sources))
-        if is_searched:
-            build.index(len(sources))
-        joined = build.join()
-        page_tally = build.tally_of_sources(len(sources))
-        page_tally["dropped: in an earlier source"] += num_repeated
-        report = wiki_report(read_json(place.reading), page_tally, joined)
-        report["plan"] = plan
-        place.finish(report)
-    return report
+    place = Workplace(out)
+    build = WikiBuild(place, settings, sources, engine or LocalEngine())
+    return place.build(plan, partial(build.run, dumps, results))
 
 
 class WikiBuild:
-    """The stages of a build; each keeps what an earlier run has finished."""
+    """The stages of a build; each skips what an earlier run has finished."""
 
-    def __init__(self, place: WikiPlace, settings: WikiSettings, engine: Engine) -> None:
+    def __init__(
+        self,
+        place: Workplace,
+        settings: WikiSettings,
+        sources: Sequence[PageFiles],
+        engine: Engine,
+    ) -> None:
         self.place = place
         self.settings = settings
+        self.sources = sources
         self.engine = engine
 
-    def read_dump(self, dumps: Sequence[Path]) -> None:
-        """Read all articles, put them in order, and collect the URLs they cite."""
+    def run(self, dumps: Sequence[Path], results: Path | None) -> dict[str, Any]:
+        """Run all stages; return the report."""
+        is_searched = self.settings.search > 0 and results is None
+        dump_tally = self.read_dump(dumps)
+        kept_results = self.place.folder / "results"
+        if results is not None and not kept_results.exists():
+            keep_results(results, kept_results)
+        if not is_searched:
+            self.choose_wanted()
+        page_tally = self.read_sources()
+        self.write_missing()
+        num_unique = self.look_up()
+        page_tally["dropped: in an earlier source"] += page_tally["pages"] - num_unique
+        if is_searched:
+            self.index()
+        return wiki_report(dump_tally, page_tally, self.join())
+
+    def read_dump(self, dumps: Sequence[Path]) -> Tally:
+        """Read all articles, put them in order, and collect the URLs they cite; return the tally."""
         place, settings = self.place, self.settings
-        if place.reading.exists():
-            return
+        path = place.folder / "reading.json"
+        if path.exists():
+            return Counter(read_json(path))
         chunks = chunks_of(dumps)
-        run_stage(
-            self.engine,
-            partial(read_chunk, place=place.citing, limits=settings.limits),
+        tally = self._run_parts(
+            partial(read_chunk, place=place, limits=settings.limits),
             chunks,
-            tally_of=lambda chunk: place.citing.tally_of(chunk.number),
+            tally_of=lambda chunk: place.part("articles", chunk.number, "json"),
             verb="reading the dump",
         )
-        numbers = range(len(chunks))
-        tally = sum_tallies(map(place.citing.tally_of, numbers))
-        order, num_repeated = put_in_order(
-            place.citing,
+        num_articles, num_repeated = put_in_order(
+            place,
             len(chunks),
             valid_share=settings.valid_share,
             test_share=settings.test_share,
         )
-        if not len(order):
-            raise DataError(f"{dumps[0]}: there are no articles in it")
+        if not num_articles:
+            raise DataError(f"{dumps[0]}: contains no articles")
         tally["skipped: seen before"] += num_repeated
-        for name, path in (("urls", place.cited), ("words", place.search.words)):
-            save_array(union(numbers_of(place.citing, number, name) for number in numbers), path)
-        write_json(place.reading, tally)
+        for name, file in (("urls", "cited.npy"), ("words", "words.npy")):
+            save_array(union(arrays_of(place, len(chunks), name)), place.folder / file)
+        write_json(path, tally)
+        return tally
 
     def choose_wanted(self) -> None:
         """Restrict reading to pages that an article cites or a search result names."""
-        path = self.place.pages.wanted
-        if path.exists():
+        folder = self.place.folder
+        if (folder / "wanted.npy").exists():
             return
-        wanted = [np.load(self.place.cited)]
-        if self.place.results.exists():
-            wanted.append(SearchResults(self.place.results).keys)
-        save_array(union(wanted), path)
+        wanted = [np.load(folder / "cited.npy")]
+        if (folder / "results").exists():
+            wanted.append(SearchResults(folder / "results").keys)
+        save_array(union(wanted), folder / "wanted.npy")
 
-    def read_sources(self, sources: Sequence[PageFiles]) -> None:
-        """Read source pages into parts."""
-        place, settings = self.place.pages, self.settings
-        run_stage(
-            self.engine,
+    def read_sources(self) -> Tally:
+        """Read source pages into parts; return their tally."""
+        place, settings = self.place, self.settings
+        return self._run_parts(
             partial(read_part, place=place, limits=settings.limits, language=settings.language),
-            sources,
-            tally_of=lambda files: place.tally_of(files.number),
+            self.sources,
+            tally_of=lambda files: place.part("pages", files.number, "json"),
             verb="reading pages",
         )
 
-    def write_missing(self, num_parts: int) -> None:
-        """Write the cited URLs that no source has, a line each, each page once."""
+    def write_missing(self) -> None:
+        """Write the cited URLs that no source has, one per line, each page once."""
         path = self.place.out / "missing.txt"
         if path.exists():
             return
-        there = union(np.load(self.place.pages.keys_of(part)) for part in range(num_parts))
-        cited: Keys = np.load(self.place.cited)
+        there = union(np.load(self.place.part("pages", f.number, "npy")) for f in self.sources)
+        cited: Keys = np.load(self.place.folder / "cited.npy")
         missing = cited[~contains(there, cited)]
         is_new = np.ones(len(missing), bool)
-        articles = CitingArticles(self.place.citing)
+        articles = CitingArticles(self.place)
         with write_atomically(path) as file:
             for number in range(len(articles)):
                 urls = articles[number].urls
@@ -267,89 +215,91 @@ class WikiBuild:
                         is_new[where] = False
                         file.write(f"{url}\n".encode())
 
-    def look_up(self, num_parts: int) -> int:
-        """Make pages findable by URL; return how many were in an earlier source already."""
-        note = self.place.folder / "repeated.json"
-        if not note.exists():
-            shutil.rmtree(self.place.pages.lookup, ignore_errors=True)
-            write_json(note, build_lookup(self.place.pages, num_parts))
-        num_repeated: int = read_json(note)
-        return num_repeated
+    def look_up(self) -> int:
+        """Make pages findable by URL; return how many there are, each URL counted once."""
+        if not (self.place.folder / "lookup").exists():
+            build_lookup(self.place, len(self.sources))
+        return len(PageStore(self.place))
 
-    def index(self, num_parts: int) -> None:
+    def index(self) -> None:
         """Make pages searchable by title."""
-        place = self.place
-        if place.search.index.exists():
+        place, num_parts = self.place, len(self.sources)
+        if (place.folder / "index").exists():
             return
         run_stage(
             self.engine,
-            partial(count_page_words, pages=place.pages, search=place.search),
+            partial(count_page_words, place=place),
             range(num_parts),
-            tally_of=place.search.counts_of,
+            tally_of=lambda part: place.part("counts", part, "npz"),
             verb="indexing",
         )
-        merge_counts(num_parts, place.search, PageStore(place.pages).places_in)
+        merge_counts(place, PageStore(place).places_by_part(num_parts))
 
     def join(self) -> Tally:
         """Write the clusters; return the tally of all articles."""
-        order = np.load(self.place.citing.order)
-        parts = parts_of(np.bincount(order["split"], minlength=len(SPLITS)).tolist())
-        run_stage(
-            self.engine,
+        order = np.load(self.place.folder / "order.npy")
+        return self._run_parts(
             partial(join_part, place=self.place, settings=self.settings),
-            parts,
+            parts_of(np.bincount(order["split"], minlength=len(SPLITS)).tolist()),
             tally_of=self.place.tally_of,
             verb="joining",
         )
-        return sum_tallies(map(self.place.tally_of, parts))
 
-    def tally_of_sources(self, num_parts: int) -> Tally:
-        """Return the tally of all source pages."""
-        return sum_tallies(map(self.place.pages.tally_of, range(num_parts)))
+    def _run_parts(
+        self,
+        work: Callable[[Item], None],
+        items: Sequence[Item],
+        *,
+        tally_of: Callable[[Item], Path],
+        verb: str,
+    ) -> Tally:
+        run_stage(self.engine, work, items, tally_of=tally_of, verb=verb)
+        return sum_tallies(map(tally_of, items))
 
 
-def parts_of(num_in_split: Sequence[int]) -> list[WikiPart]:
+def parts_of(num_in_split: Sequence[int]) -> list[ClusterPart]:
     """Cut the articles of each split into parts."""
     parts = []
     first = 0
     for split, number in zip(SPLITS, num_in_split):
         for part, start in enumerate(range(first, first + number, PART_CLUSTERS)):
             stop = min(start + PART_CLUSTERS, first + number)
-            parts.append(WikiPart(split, part, start, stop))
+            parts.append(ClusterPart(f"{split}/part-{part:05}", start, stop))
         first += number
     return parts
 
 
-def join_part(part: WikiPart, *, place: WikiPlace, settings: WikiSettings) -> None:
+def join_part(part: ClusterPart, *, place: Workplace, settings: WikiSettings) -> None:
     """Write the clusters of one part, then its tally: a part with a tally is finished."""
     tally: Tally = Counter()
-    place.clusters_of(part).parent.mkdir(exist_ok=True)
+    path = place.clusters_of(part)
+    path.parent.mkdir(exist_ok=True)
     clusters = _open_joiner(place, settings).clusters(range(part.start, part.stop), tally)
-    tally[f"split: {part.split}"] = write_clusters(clusters, place.clusters_of(part))
+    tally[f"split: {path.parent.name}"] = write_clusters(clusters, path)
     write_json(place.tally_of(part), tally)
 
 
 class _Joiner:
     """Makes clusters of articles and the pages that they cite or that a search finds."""
 
-    def __init__(self, place: WikiPlace, settings: WikiSettings) -> None:
-        self._articles = CitingArticles(place.citing)
-        self._pages = PageStore(place.pages)
-        self._results = SearchResults(place.results) if place.results.exists() else None
-        self._search = TitleSearch(place.search) if place.search.index.exists() else None
+    def __init__(self, place: Workplace, settings: WikiSettings) -> None:
+        results = place.folder / "results"
+        self._articles = CitingArticles(place)
+        self._pages = PageStore(place)
+        self._results = SearchResults(results) if results.exists() else None
+        self._search = TitleSearch(place) if (place.folder / "index").exists() else None
         self._num_wanted = settings.search
         self._maker = ClusterMaker(settings)
 
     def clusters(self, numbers: range, tally: Tally) -> Iterator[Cluster]:
         for number in numbers:
-            citing = self._articles[number]
-            article = Article(citing.id, citing.title, citing.lead)
-            find_sources = partial(self._documents_of, citing, tally)
-            if cluster := self._maker.make(article, find_sources, tally):
+            article = self._articles[number]
+            documents = partial(self._documents_of, article, tally)
+            if cluster := self._maker.make(article, documents, tally):
                 yield cluster
 
-    def _documents_of(self, article: CitingArticle, tally: Tally) -> list[Document]:
-        """Return the cited pages, then those that a search found, no two with the same words."""
+    def _documents_of(self, article: Article, tally: Tally) -> list[Document]:
+        """Return the cited pages, then the search results; of pages with the same words, the first."""
         cited = self._pages.find(keys_of(article.urls))
         found = self._find(article.title)
         tally["cited"] += len(cited)
@@ -375,7 +325,7 @@ class _Joiner:
 
 
 @lru_cache(maxsize=1)
-def _open_joiner(place: WikiPlace, settings: WikiSettings) -> _Joiner:
+def _open_joiner(place: Workplace, settings: WikiSettings) -> _Joiner:
     """Open the files of a build once per process."""
     return _Joiner(place, settings)
 

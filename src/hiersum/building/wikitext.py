@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from hiersum.errors import MissingDependencyError
 from hiersum.text.encodings import clean_text
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
@@ -54,36 +52,30 @@ _TAGS_WITHOUT_TEXT = frozenset(
 )
 _LIST_MARKS = frozenset("*#:;")
 _PASSING = frozenset(
-    """nowrap nobr small big abbr tooltip ill interlanguage_link linktext mono smallcaps sc""".split()
+    "nowrap nobr small big abbr tooltip ill interlanguage_link linktext mono smallcaps sc formatnum "
+    "val".split()
+)
+_DATES = (
+    "birth_date birth_date_and_age death_date death_date_and_age start_date start_date_and_age "
+    "end_date film_date".split()
 )
 _MONTHS = (
     "January February March April May June July August September October November December".split()
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WikiArticle:
-    """The lead and the cited URLs of an article, or why it is skipped."""
-
-    lead: str = ""
-    urls: tuple[str, ...] = ()
-    skipped: str = ""
-    """The reason; empty for an article that is used."""
-
-
-def read_article(title: str, text: str) -> WikiArticle:
-    """Return the lead and the cited URLs of an article."""
+def read_article(title: str, text: str) -> dict[str, Any]:
+    """Return the `lead` and the cited `urls` of an article, or why it is `dropped`."""
     if _REDIRECT.match(text):
-        return WikiArticle(skipped="redirect")
+        return {"dropped": "redirect"}
     if _LIST_TITLE.match(title):
-        return WikiArticle(skipped="list")
+        return {"dropped": "list"}
     text = _UNREAD.sub("", _COMMENT.sub("", text))
     if title.endswith("(disambiguation)") or _DISAMBIGUATION.search(text):
-        return WikiArticle(skipped="disambiguation")
-    lead = clean_lead(_before_first_heading(text))
-    if not lead:
-        return WikiArticle(skipped="no lead")
-    return WikiArticle(lead, tuple(cited_urls(text)))
+        return {"dropped": "disambiguation"}
+    heading = _HEADING.search(text)
+    lead = clean_lead(text if heading is None else text[: heading.start()])
+    return {"lead": lead, "urls": cited_urls(text)} if lead else {"dropped": "no lead"}
 
 
 def cited_urls(text: str) -> list[str]:
@@ -104,16 +96,13 @@ def cited_urls(text: str) -> list[str]:
 
 def clean_lead(text: str) -> str:
     """Return wikitext as running text, a line per paragraph."""
-    parse = _parser()
-    text = "".join(_texts(parse(_ANY_REF.sub("", text), skip_style_tags=False).nodes))
+    import mwparserfromhell
+
+    parsed = mwparserfromhell.parse(_ANY_REF.sub("", text), skip_style_tags=False)
+    text = "".join(_texts(parsed.nodes))
     lines = (_tidy(line) for line in clean_text(text).split("\n"))
     # Hat notes, leftovers of tables and list items begin like this; prose does not.
     return "\n".join(line for line in lines if line and line[0] not in "*#:;|{}!=<")
-
-
-def _before_first_heading(text: str) -> str:
-    heading = _HEADING.search(text)
-    return text if heading is None else text[: heading.start()]
 
 
 def _citations(text: str) -> Iterator[str]:
@@ -173,15 +162,11 @@ def _template_text(template: Any) -> str:
         for parameter in template.params
         if not parameter.showkey
     ]
-    if name in _PASSING or name.startswith("nowrap"):
+    if name in _PASSING or name.startswith(("nowrap", "lang-")):
         return values[0] if values else ""
     if name in _TEMPLATES and values:
         return _TEMPLATES[name](values)
-    if name in _SIGNS:
-        return _SIGNS[name]
-    if name.startswith("lang-") and values:
-        return values[0]
-    return ""
+    return _SIGNS.get(name, "")
 
 
 def _convert(values: list[str]) -> str:
@@ -204,26 +189,14 @@ def _date(values: list[str]) -> str:
 _TEMPLATES: dict[str, Callable[[list[str]], str]] = {
     "convert": _convert,
     "cvt": _convert,
-    "lang": lambda values: values[-1],
-    "transl": lambda values: values[-1],
-    "transliteration": lambda values: values[-1],
-    "circa": lambda values: f"c. {values[0]}",
-    "c.": lambda values: f"c. {values[0]}",
+    **dict.fromkeys(("lang", "transl", "transliteration"), lambda values: values[-1]),
+    **dict.fromkeys(("circa", "c."), lambda values: f"c. {values[0]}"),
     "floruit": lambda values: f"fl. {values[0]}",
-    "birth_date": _date,
-    "birth_date_and_age": _date,
-    "death_date": _date,
-    "death_date_and_age": _date,
-    "start_date": _date,
-    "start_date_and_age": _date,
-    "end_date": _date,
-    "film_date": _date,
+    **dict.fromkeys(_DATES, _date),
     "as_of": lambda values: f"As of {_date(values)}",
     "us$": lambda values: f"US${values[0]}",
     "gbp": lambda values: f"\u00a3{values[0]}",
     "\u20ac": lambda values: f"\u20ac{values[0]}",
-    "formatnum": lambda values: values[0],
-    "val": lambda values: values[0],
     "frac": lambda values: "/".join(values[-2:]),
     "sclass": lambda values: f"{values[0]}-class {values[1]}" if len(values) > 1 else values[0],
     "ship": lambda values: " ".join(filter(None, values[:2])),
@@ -250,12 +223,3 @@ def _tidy(line: str) -> str:
     ):
         line = pattern.sub(text, line)
     return line.replace("( ", "(").strip()
-
-
-def _parser() -> Callable[..., Any]:
-    try:
-        import mwparserfromhell
-    except ImportError as error:
-        raise MissingDependencyError("reading Wikipedia", "build") from error
-    parse: Callable[..., Any] = mwparserfromhell.parse
-    return parse

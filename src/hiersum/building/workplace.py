@@ -1,7 +1,7 @@
 """The folder of a build: its plan, its finished parts, and rows on disk that workers share.
 
-A part's data is written before its tally, and every file takes its name only once it is whole. A killed
-run therefore resumes with the parts that have no tally, and ends with the files it would have written.
+A part's data is written before its tally, and every file is renamed into place once it is complete. A
+killed run therefore resumes with the parts that have no tally, and ends with the same files.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.data.corpora import BUILDING
-from hiersum.data.files import alone_in, open_binary, write_atomically
+from hiersum.data.files import alone_in, open_binary, read_whole, write_atomically
 from hiersum.data.records import parse_json
 from hiersum.errors import InputError
 from hiersum.parallel import Engine
@@ -30,8 +30,18 @@ from hiersum.progress import tracked
 
 Item = TypeVar("Item")
 Tally = Counter[str]
-"""Counts of one part of the work; those of all parts add up."""
+"""Counts of one part; those of all parts add up."""
 _BATCH_ROWS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPart:
+    """Consecutive articles whose clusters are written to one file."""
+
+    name: str
+    """`part-00000`, or `train/part-00000` in a build with splits."""
+    start: int
+    stop: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,31 +55,32 @@ class Workplace:
         """Exists while the build is unfinished."""
         return self.out / BUILDING
 
-    @property
-    def report(self) -> Path:
-        return self.out / "report.json"
+    def part(self, kind: str, number: int, suffix: str) -> Path:
+        """Return the path of a part's file among `articles`, `pages` or `counts`; makes its folder."""
+        folder = self.folder / kind
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder / f"{number:05}.{suffix}"
 
-    @property
-    def reading(self) -> Path:
-        """What was counted while articles were read; written when all of them are."""
-        return self.folder / "reading.json"
+    def clusters_of(self, part: ClusterPart) -> Path:
+        return self.out / f"{part.name}.parquet"
 
-    def finished_report(self, plan: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the report of a finished build, None if there is none."""
-        if not self.report.exists():
-            return None
-        report: dict[str, Any] = read_json(self.report)
-        self._check_plan(report.get("plan"), plan)
-        shutil.rmtree(self.folder, ignore_errors=True)  # left by a run killed at its very end
-        return report
+    def tally_of(self, part: ClusterPart) -> Path:
+        return self.folder / f"{part.name.replace('/', '-')}.json"
 
-    @contextmanager
-    def at_work(self, plan: Mapping[str, Any]) -> Iterator[None]:
-        """Lock the folder and check that an earlier run in it had the same plan.
+    def build(
+        self, plan: Mapping[str, Any], work: Callable[[], Mapping[str, Any]]
+    ) -> dict[str, Any]:
+        """Return the report of a finished build, or do the work and write its report.
 
         Raises:
             InputError: the folder is used by another process, holds something else, or is full.
         """
+        report_path = self.out / "report.json"
+        if report_path.exists():
+            finished: dict[str, Any] = read_json(report_path)
+            self._check_plan(finished.get("plan"), plan)
+            shutil.rmtree(self.folder, ignore_errors=True)  # left by a run killed at its very end
+            return finished
         if self.out.is_dir() and not self.folder.exists() and any(self.out.iterdir()):
             raise InputError(f"{self.out}: is not empty; give a new folder for the clusters")
         try:
@@ -85,17 +96,15 @@ class Workplace:
             else:
                 write_json(plan_path, plan)
             try:
-                yield
+                report = {**work(), "plan": plan}
             except OSError as error:  # libraries that write arrays raise the system's own errors
                 raise InputError(
-                    f"{self.folder}: cannot be written ({error.strerror or error}); what is finished "
-                    "stays: run the same command again to go on"
+                    f"{self.folder}: cannot be written ({error.strerror or error}); finished parts "
+                    "are kept: run the same command again to resume"
                 ) from error
-
-    def finish(self, report: Mapping[str, Any]) -> None:
-        """Write the report, which marks the build as finished, and clean up."""
-        write_json(self.report, report)
-        shutil.rmtree(self.folder)
+            write_json(report_path, report)  # marks the build as finished
+            shutil.rmtree(self.folder)
+        return report
 
     def _check_plan(self, found: Any, wanted: Mapping[str, Any]) -> None:
         if found == wanted:
@@ -128,14 +137,14 @@ def run_stage(
     except InputError as error:
         num_done = sum(tally_of(item).exists() for item in items)
         raise InputError(
-            f"{error}; {num_done} of {len(items)} parts are finished and stay: "
-            "run the same command again to go on"
+            f"{error}; {num_done} of {len(items)} parts are finished and kept: "
+            "run the same command again to resume"
         ) from error
     for item in missing:
         if not tally_of(item).exists():
             raise InputError(
-                f"{tally_of(item)}: was written on another machine and is not here; give an --out "
-                "that all machines share"
+                f"{tally_of(item)}: was written on another machine; give an --out that all machines "
+                "share"
             )
 
 
@@ -147,15 +156,11 @@ def fingerprint(path: Path) -> str:
 
 def read_json(path: Path) -> Any:
     """Read a file that `write_json` wrote."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror})") from error
-    return parse_json(data, str(path))
+    return parse_json(read_whole(path), str(path))
 
 
 def write_json(path: Path, value: Any) -> None:
-    """Write a value as JSON; the file is there whole or not at all."""
+    """Write a value as JSON, atomically."""
     with write_atomically(path) as file:
         file.write(json.dumps(value, indent=2).encode() + b"\n")
 
@@ -169,14 +174,20 @@ def sum_tallies(paths: Iterable[Path]) -> Tally:
 
 
 def save_array(array: NDArray[Any], path: Path) -> None:
-    """Write an array; the file is there whole or not at all."""
+    """Write an array, atomically."""
     with write_atomically(path) as file:
         np.save(file, array)
 
 
+def save_arrays(path: Path, **arrays: NDArray[Any]) -> None:
+    """Write named arrays to one file, atomically."""
+    with write_atomically(path) as file:
+        np.savez(file, **arrays)  # type: ignore[arg-type]
+
+
 @contextmanager
 def new_folder(folder: Path) -> Iterator[Path]:
-    """Yield a folder that takes its name when the block ends without an error."""
+    """Yield a temporary folder that is renamed into place if the block raises no error."""
     partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(parents=True)
@@ -189,7 +200,7 @@ def write_rows(
 ) -> None:
     """Write rows as an Arrow file for a `RowStore`.
 
-    Packed by zstd, it takes a quarter of the space and a little longer to read.
+    Packing (zstd) takes a quarter of the space and reads a little slower.
     """
     import pyarrow as pa
 

@@ -130,7 +130,7 @@ class CorpusSettings:
         return found
 
     def limit(self, split: str) -> int:
-        """Return how many records to use, 0 for all."""
+        """Return the number of records to use, 0 for all."""
         return cast(int, getattr(self, f"max_{split}"))
 
 
@@ -159,6 +159,11 @@ class Experiment:
     def rows(self) -> list[str]:
         """The rows in the order of the tables."""
         return [row for row in ROWS if row in self.run.systems]
+
+    @property
+    def has_ranker(self) -> bool:
+        """Whether a ranker is trained."""
+        return self.base().ranker.kind in ("auto", "neural")
 
     def base(self) -> Config:
         """Return the settings for all systems: evaluation, extraction, training of the ranker."""
@@ -213,7 +218,9 @@ def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
     )
     for name in systems:
         if name not in NETWORKS:
-            raise ConfigError(f"{path}: [systems.{name}] is no network; {', '.join(NETWORKS)} are")
+            raise ConfigError(
+                f"{path}: [systems.{name}] is not a network; networks: {', '.join(NETWORKS)}"
+            )
     for row in experiment.rows:
         experiment.config(row)
     return experiment

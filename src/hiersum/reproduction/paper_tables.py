@@ -14,7 +14,6 @@ from hiersum.evaluation.comparison import METRIC_LABELS, Table, p_value
 from hiersum.evaluation.rouge import CUTS, TABLE_1
 from hiersum.reproduction.stages import spoken
 from hiersum.reproduction.systems import (
-    ABLATIONS,
     ENOUGH,
     EXTRACTIVE,
     LONGER,
@@ -178,11 +177,10 @@ def main_table(record: Record) -> Table:
 
 def ablation_table(record: Record) -> Table | None:
     """Table 3: HT and its ablations."""
-    rows = {r["row"]: r for r in record["rows"] if r["row"] in ABLATIONS}
-    chosen = [rows[name] for name in ABLATIONS if name in rows]
-    if all(row["row"] == "ht" for row in chosen):
+    rows = [row for row in record["rows"] if row["row"] in TABLE_3]
+    if all(row["row"] == "ht" for row in rows):
         return None
-    return _score_table({**row, "label": "HT"} if row["row"] == "ht" else row for row in chosen)
+    return _score_table({**row, "label": "HT"} if row["row"] == "ht" else row for row in rows)
 
 
 def longer_table(record: Record) -> Table | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -43,8 +44,7 @@ class Plan:
         Raises:
             ConfigError: it names files or model folders that do not exist.
         """
-        has_ranker = experiment.base().ranker.kind in ("auto", "neural")
-        plan = cls(experiment, Workshop(experiment, out, workers, has_ranker))
+        plan = cls(experiment, Workshop(experiment, out, workers))
         for split in SPLITS:
             plan._add_clusters(split)
         plan._add_tools()
@@ -110,7 +110,7 @@ class Plan:
             leaves=(work.out / "vocabulary",),
             cost=5 + number / 400 + size / 80,
         )
-        if not work.has_ranker:
+        if not self.experiment.has_ranker:
             return
         self.ranker = Stage(
             name="ranker",
@@ -192,7 +192,7 @@ class Plan:
         )
 
     def _form(self, row: str, config: Config, splits: tuple[str, ...]) -> str:
-        """Return the form that a row reads, with stages for the given splits added if missing."""
+        """Return the form that a row reads; add stages for the given splits if missing."""
         system, _ = split_row(row)
         given = self.experiment.checkpoints.get(system)
         sections = ("data", "ranker", *(() if config.model.graph_head is None else ("graph",)))
@@ -237,7 +237,7 @@ def _identify(name: str, given: str) -> str:
 
 
 def _training_only(config: Config) -> Config:
-    """Reset what training does not depend on, so that changing it does not invalidate a run."""
+    """Reset settings that do not affect training, so that changing them does not invalidate a run."""
     is_written = config.training.max_rouge_examples > 0
     return replace(
         Config(),
@@ -253,22 +253,17 @@ def _sections(config: Config, *names: str) -> dict[str, Any]:
 
     Leaving out defaults lets a newer hiersum with more settings resume what an older one began.
     """
-    values, defaults = config_to_dict(config), config_to_dict(Config())
+    values, defaults = (
+        json.loads(json.dumps(config_to_dict(either))) for either in (config, Config())
+    )
     return {
         section: {
-            name: _as_json(value)
+            name: value
             for name, value in values[section].items()
             if value != defaults[section][name]
         }
         for section in names
     }
-
-
-def _as_json(value: Any) -> Any:
-    """Turn tuples into lists, as JSON does."""
-    if isinstance(value, dict):
-        return {key: _as_json(item) for key, item in value.items()}
-    return [_as_json(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 # Estimated seconds on two cores; finished stages correct them.

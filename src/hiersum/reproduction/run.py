@@ -74,7 +74,7 @@ def reproduce(
     last_report = time.monotonic()
 
     def refresh_report(stage: Stage) -> None:
-        """Let people read the results of a long run while it lasts."""
+        """Keep the report of a long run up to date."""
         nonlocal last_report
         if stage.kind == "write" and time.monotonic() - last_report > _SECONDS_BETWEEN_REPORTS:
             write_report(gather(plan, ledger), out / "report")
@@ -189,7 +189,7 @@ class _Results:
         return cls(ids, titles, targets, texts, scores)
 
     def difference(self, first: str, second: str, config: EvaluationConfig) -> Any:
-        """Return how far the first row is ahead of the second, None if there is no second."""
+        """Return the lead of the first row over the second, None if there is no second."""
         if second not in self.scores:
             return None
         found = compare_scores(self.scores[first].f1, self.scores[second].f1, config)

@@ -1,9 +1,9 @@
-"""Stages: pieces of work that run once and are not repeated while nothing they depend on changes.
+"""Stages: pieces of work that run once and are repeated only when something they depend on changes.
 
-OUT/stages/NAME.json records what a stage was made from (its inputs, and a fingerprint of these and of
-the stages it needs), whether it is finished, how long it took, and what it found. The note is written
-before the work begins, and all work can resume, so a run may be killed at any moment. A stage whose
-inputs have changed is refused instead of silently redone: it may hold hours of work.
+OUT/stages/NAME.json records a stage's inputs, a fingerprint of these and of the stages it needs, whether
+it is finished, how long it took, and what it found. The note is written before the work begins, and all
+work can resume, so a run may be killed at any moment. A stage whose inputs have changed is refused, not
+silently redone: it may hold hours of work.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import json
 import os
 import shutil
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -20,8 +21,7 @@ from typing import Any
 
 from rich.console import Console
 
-from hiersum.data.files import write_atomically
-from hiersum.data.records import parse_json
+from hiersum.building.workplace import read_json, write_json
 from hiersum.errors import ConfigError, DataError
 
 FORMAT = 1
@@ -40,7 +40,7 @@ class Stage:
     """Everything that determines the result, besides the stages it needs; JSON."""
     needs: tuple[Stage, ...] = ()
     leaves: tuple[Path, ...] = ()
-    """Files and folders it makes; removed before the stage is redone."""
+    """The files and folders it makes; removed before the stage is redone."""
     cost: float = 1.0
     """Estimated seconds on two cores."""
 
@@ -83,11 +83,11 @@ class Ledger:
         path = self._path(stage)
         if not path.exists():
             return None
-        record = parse_json(path.read_bytes(), str(path))
+        record = read_json(path)
         try:
             return Note(**record)
         except TypeError as error:
-            raise DataError(f"{path}: damaged; remove it, and its stage is made anew") from error
+            raise DataError(f"{path}: damaged; remove it to redo its stage") from error
 
     def finished(self, stage: Stage) -> Note | None:
         """Return the note of a stage if it is finished and made from its current inputs."""
@@ -102,10 +102,8 @@ class Ledger:
         return dict(note.found or {})
 
     def write(self, stage: Stage, note: Note) -> None:
-        path = self._path(stage)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with write_atomically(path) as file:
-            file.write(json.dumps(asdict(note), indent=1).encode() + b"\n")
+        self._folder.mkdir(parents=True, exist_ok=True)
+        write_json(self._path(stage), asdict(note))
 
     def remove(self, stage: Stage) -> None:
         """Delete a stage's note and what it made."""
@@ -123,8 +121,8 @@ class Estimate:
     """How long stages will take: their costs, corrected by how long finished ones took."""
 
     def __init__(self) -> None:
-        self._costs: dict[str, float] = {}
-        self._taken: dict[str, float] = {}
+        self._costs: dict[str, float] = defaultdict(float)
+        self._taken: dict[str, float] = defaultdict(float)
 
     @classmethod
     def of(cls, stages: Sequence[Stage], ledger: Ledger) -> Estimate:
@@ -137,15 +135,14 @@ class Estimate:
 
     def add(self, kind: str, cost: float, seconds: float) -> None:
         """Take another finished stage into account."""
-        self._costs[kind] = self._costs.get(kind, 0.0) + cost
-        self._taken[kind] = self._taken.get(kind, 0.0) + seconds
+        self._costs[kind] += cost
+        self._taken[kind] += seconds
 
     def seconds(self, kind: str, cost: float) -> float:
         """Scale a cost by the stages of its kind, else by all stages, else not at all."""
-        if self._costs.get(kind):
-            return cost * self._taken[kind] / self._costs[kind]
-        total = sum(self._costs.values())
-        return cost * sum(self._taken.values()) / total if total else cost
+        kinds = [kind] if kind in self._costs else list(self._costs)
+        total = sum(self._costs[name] for name in kinds)
+        return cost * sum(self._taken[name] for name in kinds) / total if total else cost
 
 
 def refuse_changes(stages: Sequence[Stage], ledger: Ledger, out: Path, *, redo: bool) -> None:
@@ -165,9 +162,9 @@ def refuse_changes(stages: Sequence[Stage], ledger: Ledger, out: Path, *, redo: 
     elif changed:
         reason = next(filter(None, (_change(stage, note) for stage, note in changed)), "")
         raise ConfigError(
-            f"{out}: {len(changed)} of its stages were made from something else"
-            f"{': ' + reason if reason else ''}; --redo makes these anew and keeps the others, "
-            f"or give another --out; they are: {', '.join(stage.name for stage, _ in changed)}"
+            f"{out}: {len(changed)} of its stages were made from other inputs"
+            f"{': ' + reason if reason else ''}; --redo repeats these and keeps the others, "
+            f"or give another --out; changed: {', '.join(stage.name for stage, _ in changed)}"
         )
 
 

@@ -53,9 +53,7 @@ from hiersum.training.ranker_corpora import (
 from hiersum.training.vocabulary import MAX_PARAGRAPHS, train_vocabulary
 from hiersum.types import Cluster
 
-_PARAGRAPHS_PER_PIECE = (
-    5  # about 500 words; more make a small vocabulary slower to train, not better
-)
+_PARAGRAPHS_PER_PIECE = 5  # about 500 words; more make training slower, the vocabulary not better
 _LOGS = 200  # lines of metrics per run
 _SAVES = 4  # checkpoints to resume from between two validations
 _PLAN = {"made by": "hiersum reproduce"}  # the stage's note has the inputs
@@ -73,7 +71,6 @@ class Workshop:
     experiment: Experiment
     out: Path
     workers: int
-    has_ranker: bool
 
     def drawn(self, split: str) -> Path:
         return self.out / "drawn" / f"{split}.parquet"
@@ -94,7 +91,7 @@ class Workshop:
     @property
     def tools(self) -> Path:
         """The folder with the vocabulary and, if one is trained, the ranker."""
-        return self.out / ("ranker" if self.has_ranker else "vocabulary")
+        return self.out / ("ranker" if self.experiment.has_ranker else "vocabulary")
 
     def sources(self, split: str) -> list[Path]:
         """The articles or clusters to use for a split."""
@@ -233,13 +230,13 @@ class Workshop:
 
 
 def draw(paths: Sequence[Path], number: int, out: Path, settings: CorpusSettings) -> None:
-    """Write so many randomly drawn records of corpora as a cluster file, or all if there are fewer."""
+    """Write randomly drawn records of corpora as a cluster file, or all if there are fewer."""
     if out.exists():
         return
     bad = BadRecords(skip=settings.skip_bad)
     counts = [count_records(path) for path in paths]
-    known = sum(filter(None, counts)) if None not in counts else None
-    total = sum(1 for _ in _read(paths, bad)) if known is None else known
+    is_known = None not in counts
+    total = sum(filter(None, counts)) if is_known else sum(1 for _ in _read(paths, bad))
     chosen = set(random.Random(settings.seed).sample(range(total), min(number, total)))
     records = tracked(_read(paths, bad), "drawing", total)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -341,8 +338,8 @@ def _train_in_processes(config: Config, run: Path, number: int) -> None:
     )
     if completed.returncode:
         raise TrainingError(
-            f"{run}: training in {number} processes ended with {completed.returncode}; what went "
-            "wrong stands above, and the same command goes on from the last checkpoint"
+            f"{run}: training in {number} processes ended with {completed.returncode}; see the "
+            "error above. The same command resumes from the last checkpoint"
         )
 
 

@@ -1,4 +1,4 @@
-"""The search on disk finds what bm25s finds, and does not care how the pages are cut into parts."""
+"""URL keys identify pages; title search agrees with bm25s however the pages are split into parts."""
 
 from __future__ import annotations
 
@@ -12,24 +12,27 @@ from made_up import made_up_articles
 from made_up_web import MadeUpPage, made_up_wiki, write_page_lines
 
 from hiersum.building.guard import Limits
-from hiersum.building.keys import hash_text
+from hiersum.building.lookup import (
+    TitleSearch,
+    contains,
+    count_words,
+    hash_text,
+    hash_words,
+    is_wikipedia,
+    key_of,
+    keys_of,
+    merge_counts,
+    normalize_url,
+    query_words,
+)
 from hiersum.building.page_files import find_sources
 from hiersum.building.page_store import (
-    PageFolder,
     PageStore,
     build_lookup,
     count_page_words,
     read_part,
 )
-from hiersum.building.title_search import (
-    SearchFolder,
-    TitleSearch,
-    count_words,
-    hash_words,
-    merge_counts,
-    query_words,
-)
-from hiersum.building.workplace import save_array
+from hiersum.building.workplace import Workplace, save_array
 from hiersum.text.words import FUNCTION_WORDS, split_words
 
 ARTICLES, PAGES = made_up_wiki(30)
@@ -39,15 +42,16 @@ TITLES = [article.title for article in ARTICLES]
 def searchable(folder: Path, parts: list[list[MadeUpPage]]) -> tuple[PageStore, TitleSearch]:
     folder.mkdir()
     paths = [write_page_lines(folder / f"{n}.jsonl", pages) for n, pages in enumerate(parts)]
-    pages, place = PageFolder(folder), SearchFolder(folder)
+    place = Workplace(folder)
+    place.folder.mkdir()
     for files in find_sources(paths):
-        read_part(files, place=pages, limits=Limits(), language="en")
-    build_lookup(pages, len(parts))
-    save_array(hash_words(TITLES), place.words)
+        read_part(files, place=place, limits=Limits(), language="en")
+    build_lookup(place, len(parts))
+    save_array(hash_words(TITLES), place.folder / "words.npy")
     for part in range(len(parts)):
-        count_page_words(part, pages=pages, search=place)
-    store = PageStore(pages)
-    merge_counts(len(parts), place, store.places_in)
+        count_page_words(part, place=place)
+    store = PageStore(place)
+    merge_counts(place, store.places_by_part(len(parts)))
     return store, TitleSearch(place)
 
 
@@ -57,7 +61,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     return {title: [store.at(p).url for p in search.find(title, 10)] for title in TITLES}
 
 
-def test_results_are_those_of_bm25s(found: dict[str, list[str]]) -> None:
+def test_title_search_agrees_with_bm25s(found: dict[str, list[str]]) -> None:
     """bm25s is given the same words; equal scores may stand in any order."""
     texts = [query_words(" ".join((page.title, *page.paragraphs))) for page in PAGES]
     index = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
@@ -70,7 +74,7 @@ def test_results_are_those_of_bm25s(found: dict[str, list[str]]) -> None:
         np.testing.assert_allclose(ours, best, rtol=1e-5)
 
 
-def test_parts_do_not_matter_and_pages_that_stand_twice_are_found_once(
+def test_title_search_ignores_parts_and_repeated_pages(
     tmp_path: Path, found: dict[str, list[str]]
 ) -> None:
     parts = [PAGES[:20], [*PAGES[10:50], *PAGES[:3]], PAGES[40:]]
@@ -80,7 +84,7 @@ def test_parts_do_not_matter_and_pages_that_stand_twice_are_found_once(
         assert [store.at(p).url for p in search.find(title, 10)] == urls
 
 
-def test_a_title_without_known_words_finds_nothing(tmp_path: Path) -> None:
+def test_title_search_finds_nothing_for_unknown_words(tmp_path: Path) -> None:
     _, search = searchable(tmp_path / "w", [PAGES[:5]])
     assert search.find("Zzyzx of the", 10) == []
     assert search.find(TITLES[0], 0) == []
@@ -90,15 +94,16 @@ def test_a_title_without_known_words_finds_nothing(tmp_path: Path) -> None:
     assert again == search.find(TITLES[0], 2), "no score is left over from an earlier search"
 
 
-def test_words_are_told_apart_by_64_bits() -> None:
+def test_hash_text_tells_words_apart() -> None:
     assert hash_text("harbour") != hash_text("harbor")
 
 
 def indexed(texts: list[str], titles: list[str], folder: Path) -> TitleSearch:
-    place = SearchFolder(folder)
-    save_array(hash_words(titles), place.words)
+    place = Workplace(folder)
+    place.folder.mkdir()
+    save_array(hash_words(titles), place.folder / "words.npy")
     count_words(texts, 0, place)
-    merge_counts(1, place, lambda part: np.arange(len(texts), dtype=np.uint64))
+    merge_counts(place, [np.arange(len(texts), dtype=np.uint64)])
     return TitleSearch(place)
 
 
@@ -121,7 +126,7 @@ def bm25_by_hand(texts: list[str], title: str) -> dict[int, float]:
     return scores
 
 
-def test_the_order_is_that_of_bm25(tmp_path: Path) -> None:
+def test_title_search_orders_by_bm25(tmp_path: Path) -> None:
     articles = made_up_articles(80)
     titles = [article.title for article in articles]
     texts = [" ".join((article.title, *article.paragraphs)) for article in articles]
@@ -133,7 +138,7 @@ def test_the_order_is_that_of_bm25(tmp_path: Path) -> None:
         assert [scores[row] for row in found] == pytest.approx(best, rel=1e-5)
 
 
-def test_of_equals_the_first_comes_first_and_what_shares_no_word_is_not_found(
+def test_title_search_breaks_ties_by_order(
     tmp_path: Path,
 ) -> None:
     texts = ["Thing red fox", "Thing blue fox", "Thing green hen", "Thing grey fox"]
@@ -143,3 +148,44 @@ def test_of_equals_the_first_comes_first_and_what_shares_no_word_is_not_found(
     assert search.find("Of the", 9) == []
     assert search.find("Dog", 9) == []
     assert search.find("Fox", 0) == []
+
+
+ONE_PAGE = [
+    "http://example.org/a/b?x=1",
+    "https://www.example.org/a/b/?x=1",
+    "HTTPS://WWW.Example.ORG:443/a/b?x=1#part",
+    "http://example.org./a/b?x=1&utm_source=feed&fbclid=9",
+    "http://example.org/%61/b?x=1",
+]
+
+
+@pytest.mark.parametrize("url", ONE_PAGE)
+def test_normalize_url_ignores_trivial_differences(url: str) -> None:
+    assert normalize_url(url) == "example.org/a/b?x=1"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["http://example.org/a/B?x=1", "http://example.org/a/b", "http://example.org:8080/a/b?x=1"],
+)
+def test_key_of_differs_for_other_pages(url: str) -> None:
+    assert key_of(url) not in (0, key_of(ONE_PAGE[0]))
+
+
+@pytest.mark.parametrize(
+    "url", ["", "ftp://a.example/x", "/a/b", "http://", "http://[::1", "mailto:a@b"]
+)
+def test_key_of_other_text_is_zero(url: str) -> None:
+    assert key_of(url) == 0
+
+
+def test_contains_finds_keys_in_sorted_arrays() -> None:
+    urls = [f"http://a.example/{n}" for n in range(50)]
+    kept = np.sort(keys_of(urls[::2]))
+    assert contains(kept, keys_of(urls)).tolist() == [n % 2 == 0 for n in range(50)]
+    assert contains(kept[:0], keys_of(urls[:2])).tolist() == [False, False]
+
+
+def test_is_wikipedia_knows_all_languages() -> None:
+    assert is_wikipedia("https://de.m.wikipedia.org/wiki/Haus")
+    assert not is_wikipedia("https://notwikipedia.org/wiki/Haus")

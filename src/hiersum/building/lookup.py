@@ -1,7 +1,11 @@
-"""What a search finds for a title: exact BM25 on disk, or a user's own search results.
+"""Find pages by URL or by title.
 
-Only words of titles are indexed; all words count towards a text's length. Workers count the words of each
-part; then the counts of all parts are merged, word by word, into weights (Lucene's form of BM25):
+URLs and titles become 64-bit keys that are looked up in sorted arrays. URLs that differ only in `http` or
+`https`, `www.`, a trailing slash, a fragment or tracking parameters have the same key.
+
+A search for a title is exact BM25 on disk, or a user's own search results. Only words of titles are
+indexed; all words count towards a text's length. Workers count the words of each part; then the counts of
+all parts are merged, word by word, into weights (Lucene's form of BM25):
 
     weight = log(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * length / mean length))
 
@@ -15,44 +19,97 @@ part; then the counts of all parts are merged, word by word, into weights (Lucen
 
 from __future__ import annotations
 
+import hashlib
+import re
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hiersum.building.keys import Keys, hash_text, keys_of, title_hash
-from hiersum.building.workplace import new_folder, save_array
-from hiersum.data.files import read_lines, write_atomically
+from hiersum.building.workplace import Workplace, new_folder, save_array, save_arrays
+from hiersum.data.files import read_lines
 from hiersum.data.records import is_texts, parse_json
 from hiersum.errors import DataError
 from hiersum.text.words import FUNCTION_WORDS, split_words
 
+Keys = NDArray[np.uint64]
+
 ROW_BITS = 32
 _K1, _B = 1.5, 0.75
 _MAX_CACHED_WORDS = 1_000_000
+_DEFAULT_PORTS = (None, 80, 443)
+_TRACKERS = re.compile(r"utm_\w+|fbclid|gclid|ocid|cmpid|mc_[ce]id", re.I)
+_SAFE_IN_PATH = "/:@!$&'()*+,;=~-._"
+_WIKIPEDIA = re.compile(r"(?:^|\.)(?:wikipedia|wikimedia|wiktionary|wikidata)\.org$")
 
 
-@dataclass(frozen=True, slots=True)
-class SearchFolder:
-    """Where an index is."""
+def normalize_url(url: str) -> str:
+    """Return one form for all URLs of the same page, empty for what is no web address."""
+    try:
+        parts = urlsplit(url.strip())
+        port, host = parts.port, (parts.hostname or "").rstrip(".")
+    except ValueError:
+        return ""
+    if parts.scheme.lower() not in ("http", "https") or not host:
+        return ""
+    host = host.lower().removeprefix("www.")
+    if port not in _DEFAULT_PORTS:
+        host = f"{host}:{port}"
+    path = quote(
+        unquote(parts.path, errors="surrogateescape"), _SAFE_IN_PATH, errors="surrogateescape"
+    )
+    query = parts.query
+    if _TRACKERS.search(query):
+        fields = parse_qsl(query, keep_blank_values=True)
+        query = urlencode([(n, value) for n, value in fields if not _TRACKERS.fullmatch(n)])
+    return f"{host}{path.rstrip('/')}{f'?{query}' if query else ''}"
 
-    folder: Path
 
-    @property
-    def words(self) -> Path:
-        return self.folder / "words.npy"
+def key_of(url: str) -> int:
+    """Return the key of a URL, 0 for what is no web address."""
+    normal = normalize_url(url)
+    return hash_text(normal) if normal else 0
 
-    @property
-    def index(self) -> Path:
-        return self.folder / "index"
 
-    def counts_of(self, part: int) -> Path:
-        return self.folder / "counts" / f"{part:05}.npz"
+def hash_text(text: str) -> int:
+    """Return a 64-bit hash of a text, the same on every machine."""
+    digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+def title_hash(title: str) -> int:
+    """Return the hash of a title; case and spacing do not matter."""
+    return hash_text(" ".join(title.replace("_", " ").casefold().split()))
+
+
+def keys_of(urls: Iterable[str]) -> Keys:
+    """Return the keys of URLs."""
+    return np.fromiter(map(key_of, urls), np.uint64)
+
+
+def is_wikipedia(url: str) -> bool:
+    """Is this a page of Wikipedia itself? Its articles are targets, not sources."""
+    host = normalize_url(url).partition("/")[0].partition(":")[0].partition("?")[0]
+    return _WIKIPEDIA.search(host) is not None
+
+
+def contains(sorted_keys: Keys, keys: Keys) -> NDArray[np.bool_]:
+    """Tell for each key whether a sorted array contains it."""
+    if not len(sorted_keys):
+        return np.zeros(len(keys), dtype=bool)
+    places = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
+    return np.asarray(sorted_keys[places] == keys)
+
+
+def union(arrays: Iterable[Keys]) -> Keys:
+    """Return all keys of some arrays, sorted, without repeats."""
+    return np.unique(np.concatenate([*arrays, np.empty(0, np.uint64)]))
 
 
 def query_words(text: str) -> list[str]:
@@ -69,24 +126,19 @@ def hash_words(titles: Iterable[str]) -> Keys:
 class _Vocabulary:
     """Numbers for the words of titles."""
 
-    def __init__(self, place: SearchFolder) -> None:
-        self._hashes: Keys = np.load(place.words, mmap_mode="r")
-        self._known: dict[str, int] = {}
+    def __init__(self, place: Workplace) -> None:
+        self._hashes: Keys = np.load(place.folder / "words.npy", mmap_mode="r")
+        self.number = lru_cache(maxsize=_MAX_CACHED_WORDS)(self._look_up)
 
-    def number(self, word: str) -> int:
+    def _look_up(self, word: str) -> int:
         """Return a word's number, -1 if no title has it."""
-        if (known := self._known.get(word)) is not None:
-            return known
-        if len(self._known) >= _MAX_CACHED_WORDS:
-            self._known.clear()
         hashed = np.uint64(hash_text(word))
         place = int(np.searchsorted(self._hashes, hashed))
         is_there = place < len(self._hashes) and self._hashes[place] == hashed
-        self._known[word] = number = place if is_there else -1
-        return number
+        return place if is_there else -1
 
 
-def count_words(texts: Iterable[str], part: int, place: SearchFolder) -> None:
+def count_words(texts: Iterable[str], part: int, place: Workplace) -> None:
     """Count the words of titles in the texts of one part."""
     vocabulary = _Vocabulary(place)
     words, rows, counts, lengths = array("I"), array("I"), array("I"), array("I")
@@ -98,40 +150,39 @@ def count_words(texts: Iterable[str], part: int, place: SearchFolder) -> None:
                 words.append(word)
                 rows.append(row)
                 counts.append(count)
-    place.counts_of(part).parent.mkdir(exist_ok=True)
-    with write_atomically(place.counts_of(part)) as file:
-        arrays = {"words": words, "rows": rows, "counts": counts, "lengths": lengths}
-        as_numbers = {name: np.array(values, np.uint32) for name, values in arrays.items()}
-        np.savez(file, **as_numbers)  # type: ignore[arg-type]
+    arrays = {"words": words, "rows": rows, "counts": counts, "lengths": lengths}
+    as_numbers = {name: np.array(values, np.uint32) for name, values in arrays.items()}
+    save_arrays(place.part("counts", part, "npz"), **as_numbers)
 
 
-def merge_counts(
-    num_parts: int, place: SearchFolder, places_in: Callable[[int], NDArray[np.uint64]]
-) -> None:
-    """Turn the counts of all parts into one index; memory holds one part at a time.
+def merge_counts(place: Workplace, places: Sequence[Keys]) -> None:
+    """Turn the counts of all parts into one index; memory holds the counts of one part at a time.
 
-    `places_in` returns the places of a part's texts that can be found, in order.
+    `places` are those of each part's texts that can be found, in order.
     """
-    num_words = len(np.load(place.words, mmap_mode="r"))
+
+    def counts_of_parts() -> Iterator[dict[str, NDArray[np.int64]]]:
+        for part, found in enumerate(places):
+            yield _kept_counts(place.part("counts", part, "npz"), found)
+
+    num_words = len(np.load(place.folder / "words.npy", mmap_mode="r"))
     frequency = np.zeros(num_words, np.int64)
     num_texts, total_length = 0, 0
-    for part in range(num_parts):
-        counts = _kept_counts(place.counts_of(part), places_in(part))
+    for counts in counts_of_parts():
         frequency += np.bincount(counts["words"], minlength=num_words)
         num_texts += len(counts["lengths"])
         total_length += int(counts["lengths"].sum())
     rarity = np.log(1 + (num_texts - frequency + 0.5) / (frequency + 0.5))
     mean_length = total_length / max(num_texts, 1) or 1.0
     starts = np.concatenate([[0], np.cumsum(frequency)])
-    with new_folder(place.index) as folder:
+    with new_folder(place.folder / "index") as folder:
         np.save(folder / "starts.npy", starts)
         shape = (max(int(starts[-1]), 1),)  # an empty file cannot be mapped
         texts = np.lib.format.open_memmap(folder / "pages.npy", "w+", np.uint32, shape)
         weights = np.lib.format.open_memmap(folder / "weights.npy", "w+", np.float32, shape)
         cursor = starts[:-1].copy()
         first = 0
-        for part in range(num_parts):
-            counts = _kept_counts(place.counts_of(part), places_in(part))
+        for counts in counts_of_parts():
             order = np.argsort(counts["words"], kind="stable")
             words, rows = counts["words"][order], counts["rows"][order]
             times = counts["counts"][order].astype(np.float64)
@@ -144,13 +195,12 @@ def merge_counts(
             weights[target] = rarity[words] * times / (times + norm)
             cursor[words[run_starts]] += runs
             first += len(counts["lengths"])
-        places = [places_in(part) for part in range(num_parts)]
         np.save(folder / "places.npy", np.concatenate([*places, np.empty(0, np.uint64)]))
         texts.flush()
         weights.flush()
 
 
-def _kept_counts(path: Path, places: NDArray[np.uint64]) -> dict[str, NDArray[np.int64]]:
+def _kept_counts(path: Path, places: Keys) -> dict[str, NDArray[np.int64]]:
     """Return the counts of the texts at some places, which become rows 0, 1, ..."""
     with np.load(path) as file:
         counts = {name: file[name].astype(np.int64) for name in file}
@@ -168,12 +218,12 @@ def _kept_counts(path: Path, places: NDArray[np.uint64]) -> dict[str, NDArray[np
 class TitleSearch:
     """Finds texts by titles."""
 
-    def __init__(self, place: SearchFolder) -> None:
+    def __init__(self, place: Workplace) -> None:
         self._vocabulary = _Vocabulary(place)
-        self._starts = np.load(place.index / "starts.npy", mmap_mode="r")
-        self._texts = np.load(place.index / "pages.npy", mmap_mode="r")
-        self._weights = np.load(place.index / "weights.npy", mmap_mode="r")
-        self._places = np.load(place.index / "places.npy", mmap_mode="r")
+        self._starts, self._texts, self._weights, self._places = (
+            np.load(place.folder / "index" / f"{name}.npy", mmap_mode="r")
+            for name in ("starts", "pages", "weights", "places")
+        )
         self._scores = np.zeros(len(self._places), np.float32)
 
     def find(self, title: str, number: int) -> list[int]:
@@ -213,7 +263,13 @@ def keep_results(path: Path, folder: Path) -> None:
     """
     titles: list[int] = []
     keys: list[Keys] = []
-    for title, urls in _read_results(path):
+    for number, line in read_lines(path):
+        where = f"{path}:{number}"
+        record: Any = parse_json(line, where)
+        fields: dict[str, Any] = record if isinstance(record, dict) else {}
+        title, urls = fields.get("title"), fields.get("urls")
+        if not isinstance(title, str) or not is_texts(urls):
+            raise DataError(f'{where}: expected {{"title": ..., "urls": [...]}}, all of it text')
         titles += [title_hash(title)] * len(urls)
         keys.append(keys_of(urls))
     hashes = np.array(titles, np.uint64)
@@ -233,18 +289,6 @@ class SearchResults:
     def of(self, title: str, number: int) -> Keys:
         """Return the keys of a title's first results."""
         hashed = np.uint64(title_hash(title))
-        start, end = (
-            int(np.searchsorted(self._titles, hashed, side)) for side in ("left", "right")
-        )
-        return np.array(self.keys[start : min(end, start + number)])
-
-
-def _read_results(path: Path) -> Iterator[tuple[str, list[str]]]:
-    for number, line in read_lines(path):
-        where = f"{path}:{number}"
-        record: Any = parse_json(line, where)
-        fields: dict[str, Any] = record if isinstance(record, dict) else {}
-        title, urls = fields.get("title"), fields.get("urls")
-        if not isinstance(title, str) or not is_texts(urls):
-            raise DataError(f'{where}: expected {{"title": ..., "urls": [...]}}, all of it text')
-        yield title, urls
+        start = int(np.searchsorted(self._titles, hashed))
+        end = int(np.searchsorted(self._titles, hashed, "right"))
+        return np.array(self.keys[start:end][:number])

@@ -129,8 +129,6 @@ def calibrate(cases: list[Case], network_folder: str | None) -> dict[str, object
 
 def attention_of(cases: list[Case], folder: str) -> list[NDArray[np.float64]]:
     """Make a network write each case's sentences, and return what each sentence looked at."""
-    from hiersum.writing.sentence_attention import Trail, count_letters
-
     from hiersum.config import Config
     from hiersum.data.batches import collate
     from hiersum.data.example import TITLE_PLACE, build_example

@@ -23,7 +23,7 @@ from hiersum.data.columns import Rows
 from hiersum.data.corpora import read_corpus
 from hiersum.data.preparing import Part, Recipe, prepare_part
 from hiersum.data.shards import Manifest, PreparedSet
-from hiersum.ranking.similarity import SimilarityRanker
+from hiersum.ranking.baselines import SimilarityRanker
 from hiersum.text.overlap import ngram_overlap
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.tokenizer import Tokenizer, train_tokenizer

@@ -15,7 +15,7 @@ from hiersum.data.example import InputForm, build_example
 from hiersum.data.preparing import Part, Recipe, empty_clones, prepare_part
 from hiersum.data.shards import read_shard
 from hiersum.errors import DataError
-from hiersum.ranking.similarity import SimilarityRanker
+from hiersum.ranking.baselines import SimilarityRanker
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster, Document, Example
 

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING
 
 from hiersum.errors import ConfigError
 from hiersum.plugins import load_plugin
-from hiersum.ranking.oracle import OracleRanker
+from hiersum.ranking.baselines import OracleRanker, ReadingOrder, SimilarityRanker
 from hiersum.ranking.ranker import RANKER_FILES, Ranker
-from hiersum.ranking.reading_order import ReadingOrder
 from hiersum.ranking.scorer import CitationRanker, has_scorer
-from hiersum.ranking.similarity import SimilarityRanker
 
 if TYPE_CHECKING:  # both are slow to import, and a ranker may need neither
     from hiersum.text.tokenizer import Tokenizer

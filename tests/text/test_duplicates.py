@@ -7,8 +7,9 @@ import random
 import pytest
 
 from hiersum.text.duplicates import is_clone, merge_duplicates, remove_clones
+from hiersum.text.numbers import find_amounts
 from hiersum.text.overlap import ngram_overlap
-from hiersum.text.words import find_amounts, split_words
+from hiersum.text.words import split_words
 from hiersum.types import Cluster, Document, Paragraph, Place
 
 WORDS = [f"word{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(400)]

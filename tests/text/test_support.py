@@ -46,12 +46,6 @@ def test_three_fifths_of_the_content_words_are_enough_and_less_is_not() -> None:
     assert not evidence.supports("red green blue fox hen dog")
 
 
-def test_the_share_counts_content_words_and_numbers() -> None:
-    evidence = Evidence.of(["red green 1,200"])
-    assert evidence.share("The red hen of 1200, and 7") == 2 / 4
-    assert evidence.share("of the") == 1.0
-
-
 @pytest.mark.parametrize(
     ("sentence", "kept"),
     [

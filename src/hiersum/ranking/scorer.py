@@ -29,11 +29,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from hiersum.errors import CheckpointError
-from hiersum.ranking.aboutness import bare_title
 from hiersum.ranking.ranker import CONFIG, RANKER_FORMAT, read_record, replace_file
+from hiersum.ranking.topic import bare_title, find_topic
 from hiersum.text.sentences import ends_sentence
 from hiersum.text.tfidf import TfidfSpace
-from hiersum.text.topic import find_topic
 from hiersum.text.words import content_stems, leans_on_another, split_stems, split_words
 from hiersum.types import Paragraph
 

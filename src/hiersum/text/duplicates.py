@@ -17,8 +17,9 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from hiersum.text.numbers import find_amounts
 from hiersum.text.overlap import ngram_overlap, split_rouge_words
-from hiersum.text.words import find_amounts, split_words
+from hiersum.text.words import split_words
 from hiersum.types import Cluster, Document, Paragraph
 
 CLONE_RECALL = 0.8

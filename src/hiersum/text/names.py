@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from hiersum.text.numbers import NUMBER_WORDS
+from hiersum.text.numbers import MONTHS, NUMBER_WORDS, WEEKDAYS
 from hiersum.text.sentences import split_sentences
 from hiersum.text.words import FUNCTION_WORDS
 
@@ -29,9 +29,11 @@ _TITLES = frozenset(
 )
 # Capitalised in English wherever they stand, and found as dates or said of everyone.
 _NOT_NAMES = frozenset(
-    """i monday tuesday wednesday thursday friday saturday sunday january february march april may june
-    july august september october november december jan feb mar apr jun jul aug sep sept oct nov dec ok
-    am pm mr mrs ms""".split()
+    [
+        *MONTHS,
+        *WEEKDAYS,
+        *"i jan feb mar apr jun jul aug sep sept oct nov dec ok am pm mr mrs ms".split(),
+    ]
 )
 # At the start of a sentence before a name: "The", "In", "Twelve".
 _ACCIDENTAL = FUNCTION_WORDS | NUMBER_WORDS

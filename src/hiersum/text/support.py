@@ -11,14 +11,13 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from hiersum.text.numbers import find_digits
 from hiersum.text.words import FUNCTION_WORDS, split_words, stem_word
 
 MIN_SHARE = 0.6
 """Content words of a sentence that must stand in the sources, if nothing else is said."""
 _ASIDE = re.compile(r"(\s*\((?:[^()]|\([^()]*\))*\))")
 _DIGIT = re.compile(r"\d")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,24 +34,17 @@ class Evidence:
         numbers: set[str] = set()
         for text in texts:
             words.update(split_words(text))
-            numbers |= _numbers(text)
+            numbers |= find_digits(text)
         return cls(frozenset(_stems(words)), frozenset(numbers))
 
     def supports(self, text: str, min_share: float = MIN_SHARE) -> bool:
         """Do this share of its content words and all numbers of a text stand here?"""
-        stems, numbers = _stems(set(split_words(text))), _numbers(text)
+        stems, numbers = _stems(set(split_words(text))), find_digits(text)
         return (
             bool(stems or numbers)
             and len(stems & self.stems) >= min_share * len(stems)
             and numbers <= self.numbers
         )
-
-    def share(self, text: str) -> float:
-        """Return the share of a text's content words and numbers that stand here; 1 if it has none."""
-        words = _stems(set(split_words(text)))
-        numbers = _numbers(text)
-        found = len(words & self.stems) + len(numbers & self.numbers)
-        return found / (len(words) + len(numbers)) if words or numbers else 1.0
 
 
 def without_asides(sentence: str, is_supported: Callable[[str], bool]) -> str:
@@ -71,7 +63,3 @@ def without_asides(sentence: str, is_supported: Callable[[str], bool]) -> str:
 def _stems(words: set[str]) -> set[str]:
     """Stem each content word once; numbers are compared apart."""
     return {stem_word(word) for word in words - FUNCTION_WORDS if not _DIGIT.search(word)}
-
-
-def _numbers(text: str) -> set[str]:
-    return {_THOUSANDS.sub("", number) for number in _NUMBER.findall(text)}

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from hiersum.config import Config
 from hiersum.data.example import encode_target
+from hiersum.text.facts import Evidence, without_asides
 from hiersum.text.sentences import split_sentences
-from hiersum.text.support import Evidence, without_asides
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words, leans_on_another, split_words
 from hiersum.types import Example

@@ -33,7 +33,7 @@ from hiersum.ranking.ranker import CONFIG, RANKER_FORMAT, read_record, replace_f
 from hiersum.ranking.topic import bare_title, find_topic
 from hiersum.text.sentences import ends_sentence
 from hiersum.text.tfidf import TfidfSpace
-from hiersum.text.words import content_stems, leans_on_another, split_stems, split_words
+from hiersum.text.words import leans_on_another, query_stems, split_stems, split_words
 from hiersum.types import Paragraph
 
 Floats = NDArray[np.float64]
@@ -87,11 +87,11 @@ def features(title: str, paragraphs: Sequence[Paragraph]) -> Floats:
     stems = [split_stems(text) for text in texts]
     space = TfidfSpace(texts)
     vectors = space.vectors
-    query = _query(title)
+    query = query_stems(title)
     is_titled = not query.isdisjoint(chain.from_iterable(stems))
     if not is_titled:
         title = find_topic(_document_texts(paragraphs))
-        query = _query(title)
+        query = query_stems(title)
     lengths = np.log1p([len(each) for each in words])
     cosine = (vectors @ space.vectors_of([title]).T).toarray()[:, 0]
     share = _title_share(query, stems)
@@ -128,11 +128,6 @@ def features(title: str, paragraphs: Sequence[Paragraph]) -> Floats:
         "log_paragraphs": np.full(len(texts), np.log1p(len(texts))),
     }
     return np.column_stack([np.asarray(columns[name], dtype=np.float64) for name in FEATURES])
-
-
-def _query(title: str) -> set[str]:
-    """Return the stems a title is about: its content words, or all if it has no other."""
-    return set(content_stems(title)) or set(split_stems(title))
 
 
 def _document_texts(paragraphs: Sequence[Paragraph]) -> list[str]:

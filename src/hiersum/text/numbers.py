@@ -123,7 +123,7 @@ def date_holds(known: str, wanted: str) -> bool:
 
 def _dates(text: str) -> Iterator[Amount]:
     for match in _DATE.finditer(text):
-        if not _is_capitalised(match):
+        if not _is_capitalized(match):
             continue
         alone = (match["alone"] or "").lower()
         if alone in WEEKDAYS:
@@ -134,8 +134,8 @@ def _dates(text: str) -> Iterator[Amount]:
         yield Amount(match.start(), match.end(), value)
 
 
-def _is_capitalised(match: re.Match[str]) -> bool:
-    """Months and weekdays are names; "may" and "march" in lower case are something else."""
+def _is_capitalized(match: re.Match[str]) -> bool:
+    """Months and weekdays are capitalized; "may" and "march" are other words."""
     letters = re.search(r"[^\W\d_]{3,}", match[0])
     return letters is None or letters[0][0].isupper()
 
@@ -155,7 +155,7 @@ def _numbers(text: str) -> Iterator[Amount]:
         if match["digits"]:
             suffix = (match["suffix"] or "").lower()
             has_currency = text[match.start() - 1 : match.start()] in ("$", "\u20ac", "\u00a3")
-            # Behind a currency a letter is a scale ($4.5m); elsewhere it is a unit (5m).
+            # After a currency sign a letter is a scale ($4.5m), elsewhere a unit (5m).
             short = _SHORT_SCALES.get(suffix) if has_currency else None
             value = _plain(match["digits"], match["scale"] or short)
             if suffix == "s":  # the 1990s are not 1990

@@ -52,7 +52,7 @@ target = " ".join(valid[0]["lead"])
 paragraphs = [text for article in valid for text in article["paragraphs"]][:NUM_PARAGRAPHS]
 seconds = side_by_side(
     {
-        "glance": lambda: is_clone(paragraphs, target, recall=0.8),
+        "glance": lambda: is_clone(paragraphs, target),
         "counting": lambda: ngram_overlap(target, paragraphs, 2, stem=False).recall > 0.8,
     }
 )

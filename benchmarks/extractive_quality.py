@@ -23,7 +23,7 @@ clusters = []
 num_clones = 0
 for cluster in read_corpus(wikilead_split("test")):
     paragraphs_of = [d.paragraphs or () for d in cluster.documents]
-    cluster, number = remove_clones(cluster, paragraphs_of, recall=0.8)
+    cluster, number = remove_clones(cluster, paragraphs_of)
     num_clones += number
     clusters.append(cluster)
 groups = np.array([cluster.id.split("-")[0] for cluster in clusters])

@@ -24,9 +24,8 @@ from hiersum.plugins import load_plugin, plugin_names
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker
 from hiersum.request import Options, Request
-from hiersum.text.documents import gather_documents
+from hiersum.text.documents import find_passed_over, gather_documents
 from hiersum.text.languages import check_language
-from hiersum.text.readable import find_passed_over
 from hiersum.types import (
     Attention,
     Cluster,

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text
-from hiersum.text.words import count_words, cut_words, query_words, split_stems, stem_word
+from hiersum.text.words import count_words, cut_words, query_stems, split_stems
 from hiersum.types import SummarySentence
 
 NEURAL_SYSTEMS = ("ht", "ft", "tdmca")
@@ -80,7 +80,7 @@ class Request:
 
     def finds_focus_in(self, texts: Iterable[str]) -> bool:
         """Does any text have a word of the focus?"""
-        stems = set(map(stem_word, query_words(self.focus)))
+        stems = query_stems(self.focus)
         return any(not stems.isdisjoint(split_stems(text)) for text in texts)
 
     def cut(self, sentences: Iterable[SummarySentence]) -> Iterator[SummarySentence]:

@@ -10,11 +10,10 @@ import torch
 from support import small_vocabulary
 
 from hiersum.errors import CheckpointError, ConfigError
+from hiersum.ranking.baselines import OracleRanker, SimilarityRanker
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
-from hiersum.ranking.oracle import OracleRanker
 from hiersum.ranking.scorer import CitationRanker, ScorerWeights
-from hiersum.ranking.similarity import SimilarityRanker
 from hiersum.text.tokenizer import Tokenizer
 
 torch.set_num_threads(1)

@@ -12,14 +12,24 @@ from support import without_bytes
 
 from hiersum.config import DataConfig
 from hiersum.errors import InputError
-from hiersum.text.documents import read_document, read_documents
+from hiersum.text.documents import (
+    choose_documents,
+    find_passed_over,
+    read_document,
+    read_documents,
+)
+from hiersum.types import Document, Paragraph
 
 PROSE = "The harbour bridge reopened on Monday after eleven months of repairs."
 Write = Callable[..., Path]
 CONFIG = DataConfig()
+ENGLISH = (
+    "The harbour bridge reopened on Monday after eleven months of repairs, and it was full. " * 2
+)
+GERMAN = "Die Hafenbrücke wurde am Montag nach elf Monaten wieder für den Verkehr geöffnet. " * 2
 
 
-def test_a_folder_is_read_in_a_fixed_order_without_hidden_files(
+def test_read_documents_reads_a_folder_in_order_without_hidden_files(
     write: Write, tmp_path: Path
 ) -> None:
     for name in ("b.txt", "a.md", "sub/c.html", ".hidden.txt", ".git/x.txt"):
@@ -29,7 +39,7 @@ def test_a_folder_is_read_in_a_fixed_order_without_hidden_files(
     assert unread == []
 
 
-def test_what_a_folder_holds_besides_is_named_with_its_reason(write: Write, tmp_path: Path) -> None:
+def test_read_documents_reports_unread_files_of_a_folder(write: Write, tmp_path: Path) -> None:
     write("a.txt", PROSE)
     write("b.png", b"\x89PNG\r\n")
     write("c.txt", "")
@@ -41,18 +51,18 @@ def test_what_a_folder_holds_besides_is_named_with_its_reason(write: Write, tmp_
     ]
 
 
-def test_a_file_named_twice_is_read_once(write: Write, tmp_path: Path) -> None:
+def test_read_documents_reads_a_file_named_twice_once(write: Write, tmp_path: Path) -> None:
     path = write("a.txt", PROSE)
     assert len(read_documents([path, path, tmp_path], CONFIG)[0]) == 1
 
 
-def test_standard_input_is_a_document(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_documents_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PROSE.encode())))
     document, _ = read_document(Path("-"), CONFIG)
     assert (document.name, document.text) == ("standard input", PROSE)
 
 
-def test_only_the_beginning_of_a_long_document_is_read_and_that_is_said(write: Write) -> None:
+def test_read_documents_reports_where_a_long_document_is_cut(write: Write) -> None:
     path = write("long.txt", "One line of text.\n" * 100)
     documents, unread = read_documents([path], DataConfig(max_document_characters=200))
     assert len(documents[0].text) <= 200
@@ -70,29 +80,29 @@ def test_only_the_beginning_of_a_long_document_is_read_and_that_is_said(write: W
     ],
     ids=without_bytes,
 )
-def test_a_named_file_must_be_readable(
+def test_read_documents_refuses_an_unreadable_named_file(
     write: Write, name: str, content: str | bytes, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
         read_documents([write(name, content)], CONFIG)
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_read_documents_names_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no\.txt: no such file"):
         read_documents([tmp_path / "no.txt"], CONFIG)
 
 
-def test_a_name_that_is_no_path_is_refused() -> None:
+def test_read_documents_refuses_an_impossible_path() -> None:
     with pytest.raises(InputError, match="cannot be read"):
         read_documents([Path("a\0b")], CONFIG)
 
 
-def test_a_folder_with_nothing_says_what_belongs_there(tmp_path: Path) -> None:
+def test_read_documents_of_an_empty_folder_lists_known_kinds(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"nothing to read in it; put files of these kinds there"):
         read_documents([tmp_path], CONFIG)
 
 
-def test_a_folder_with_nothing_readable_says_why(write: Write, tmp_path: Path) -> None:
+def test_read_documents_of_an_unreadable_folder_says_why(write: Write, tmp_path: Path) -> None:
     write("a.png", b"\x89PNG")
     write("b.txt", "")
     with pytest.raises(
@@ -102,7 +112,7 @@ def test_a_folder_with_nothing_readable_says_why(write: Write, tmp_path: Path) -
         read_documents([tmp_path], CONFIG)
 
 
-def test_nothing_in_a_folder_is_passed_over_in_silence(write: Write, tmp_path: Path) -> None:
+def test_read_documents_reports_every_entry_of_a_folder(write: Write, tmp_path: Path) -> None:
     write("a.txt", PROSE)
     write("script.py", "print('The bridge is open again.')")
     (tmp_path / "dangling.txt").symlink_to(tmp_path / "nothing")
@@ -123,11 +133,49 @@ def test_nothing_in_a_folder_is_passed_over_in_silence(write: Write, tmp_path: P
         ("https://a.example/b.html", "hiersum reads files only; save the page and give its file"),
     ],
 )
-def test_what_is_no_file_name_is_refused(path: str, message: str) -> None:
+def test_read_documents_refuses_urls_and_empty_names(path: str, message: str) -> None:
     with pytest.raises(InputError, match=message):
         read_documents([path], CONFIG)
 
 
-def test_clusters_under_another_name_are_not_taken_for_prose(write: Write) -> None:
+def test_read_documents_refuses_clusters_under_another_name(write: Write) -> None:
     with pytest.raises(InputError, match=r"this is JSON, perhaps clusters; give it as a \.jsonl"):
         read_documents([write("c.txt", '{"documents": ["The bridge is open."]}')], CONFIG)
+
+
+def test_choose_documents_keeps_indices() -> None:
+    documents = [Document(GERMAN, "a"), Document(ENGLISH * 2, "b"), Document(ENGLISH, "c", "u")]
+    chosen, unread = choose_documents(documents, DataConfig(max_documents=2))
+    assert [d.name for d in chosen] == ["a", "b", "c"]
+    assert [bool(d.text) for d in chosen] == [False, True, False]
+    assert [(u.name, u.document) for u in unread] == [("a", 0), ("c", 2)]
+
+
+def test_find_passed_over_gives_the_reason() -> None:
+    documents, read = [Document(ENGLISH, "a"), Document(ENGLISH, "b")], [Paragraph(ENGLISH, 0, 0)]
+    (needless,) = find_passed_over(documents, read, [])
+    assert (needless.name, needless.reason) == ("b", "none of its paragraphs was needed")
+    (off_topic,) = find_passed_over(documents, read, [], on_topic_only=True)
+    assert "data.on_topic_only" in off_topic.reason
+
+
+def test_choose_documents_cleans_and_cuts_given_paragraphs() -> None:
+    document = Document.from_paragraphs(["The \x1b[1mferry\x00 sank.", "x" * 50, "beyond"])
+    (chosen,), (unread,) = choose_documents([document], DataConfig(max_document_characters=30))
+    assert chosen.paragraphs is not None
+    assert len(chosen.paragraphs) == 3, "a user's graph counts on every paragraph"
+    assert chosen.paragraphs[0] == "The [1mferry sank."
+    assert chosen.paragraphs[2] == ""
+    assert "only its first 30 characters" in unread.reason
+
+
+def test_choose_documents_keeps_a_single_document_in_any_language() -> None:
+    chosen, unread = choose_documents([Document(GERMAN)], DataConfig())
+    assert chosen[0].text == GERMAN
+    assert unread == []
+
+
+def test_choose_documents_keeps_all_without_a_clear_language() -> None:
+    chosen, unread = choose_documents([Document("Kurz."), Document("Short.")], DataConfig())
+    assert all(document.text for document in chosen)
+    assert unread == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hiersum.text.numbers import date_holds, find_numbers_and_dates
+from hiersum.text.numbers import date_holds, find_amounts, find_numbers_and_dates
 
 
 def numbers(text: str) -> list[str]:
@@ -76,3 +76,10 @@ def test_words_that_are_seldom_numbers_are_marked() -> None:
 )
 def test_a_date_says_what_its_parts_say(known: str, wanted: str, holds: bool) -> None:
     assert date_holds(known, wanted) is holds
+
+
+def test_amounts_are_what_two_texts_can_contradict_each_other_in() -> None:
+    assert find_amounts("1,200 of 1200 in 1999, or 4.5") == {"1200", "1999", "4.5"}
+    assert find_amounts("1,5 or 15") == {"1,5", "15"}
+    assert find_amounts("$5, \u20ac5, -5, 5 %, five") == {"$5", "\u20ac5", "-5", "5%", "five"}
+    assert find_amounts("found not guilty") == {"not"}

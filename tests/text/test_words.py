@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hiersum.text.words import (
     count_words,
     cut_words,
-    find_amounts,
     leans_on_another,
     split_every,
     split_stems,
@@ -59,13 +58,6 @@ def test_the_words_of_a_text_are_the_callers_own() -> None:
 
 def test_long_texts_are_counted_like_short_ones() -> None:
     assert count_words("word " * 50_000) == 50_000
-
-
-def test_amounts_are_what_two_texts_can_contradict_each_other_in() -> None:
-    assert find_amounts("1,200 of 1200 in 1999, or 4.5") == {"1200", "1999", "4.5"}
-    assert find_amounts("1,5 or 15") == {"1,5", "15"}
-    assert find_amounts("$5, \u20ac5, -5, 5 %, five") == {"$5", "\u20ac5", "-5", "5%", "five"}
-    assert find_amounts("found not guilty") == {"not"}
 
 
 def test_stems_are_for_english_words_only() -> None:

@@ -16,9 +16,9 @@ from typing import Any
 
 from hiersum.building.workplace import Tally
 from hiersum.text.duplicates import remove_clones
+from hiersum.text.facts import Evidence, without_asides
 from hiersum.text.overlap import ngram_overlap
 from hiersum.text.sentences import split_sentences
-from hiersum.text.support import Evidence, without_asides
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
 from hiersum.types import Cluster, Document

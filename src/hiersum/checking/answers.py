@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from hiersum.checking.amounts import find_values
 from hiersum.checking.checker import Checker, is_checkable
 from hiersum.checking.comparison import Scorer, Statement
-from hiersum.text.names import find_names
+from hiersum.text.facts import find_names
 from hiersum.text.words import content_stems, split_words
 
 NO_ANSWER = "No document answers this."

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from hiersum.checking.amounts import Value, find_values, gap
 from hiersum.checking.checker import Checker
-from hiersum.text.names import find_names
+from hiersum.text.facts import find_names
 from hiersum.text.sentences import ends_sentence
 from hiersum.text.words import FUNCTION_WORDS, content_stems, split_words
 

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from hiersum.checking.checker import NEUTRAL, is_checkable
 from hiersum.text.facts import SourceFacts, find_facts
-from hiersum.text.words import content_stems, find_amounts, split_words
+from hiersum.text.numbers import find_amounts
+from hiersum.text.words import content_stems, split_words
 
 Item = TypeVar("Item")
 

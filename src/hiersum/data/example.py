@@ -23,12 +23,11 @@ from hiersum.errors import InputError
 from hiersum.graphs.discourse import discourse_graph
 from hiersum.graphs.similarity import add_title, similarity_graph
 from hiersum.plugins import load_plugin
-from hiersum.ranking.aboutness import weigh_documents
 from hiersum.ranking.ranker import Ranker, best_first
+from hiersum.ranking.topic import find_topic, weigh_documents
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.sentences import split_sentences
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.text.topic import find_topic
 from hiersum.types import TITLE_PLACE, Cluster, Example, Paragraph
 
 _GRAPHS = ("similarity", "discourse")

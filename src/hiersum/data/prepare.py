@@ -36,9 +36,9 @@ from hiersum.progress import tracked
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import RANKER_FILES, Ranker
 from hiersum.text.duplicates import is_clone
+from hiersum.text.facts import Evidence, without_asides
 from hiersum.text.paragraphs import split_document
 from hiersum.text.sentences import split_sentences
-from hiersum.text.support import Evidence, without_asides
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words, leans_on_another, split_words
 from hiersum.types import Cluster, Document, Example

@@ -24,9 +24,16 @@ from hiersum import __version__
 from hiersum.config import EvaluationConfig
 from hiersum.evaluation.significance import CONFIDENCE, Interval, intervals
 from hiersum.progress import tracked
-from hiersum.text.overlap import EncodedPairs, WordIds, count_ngrams, lcs_overlap, measure_lcs
+from hiersum.text.overlap import (
+    EncodedLines,
+    EncodedPairs,
+    WordIds,
+    count_ngrams,
+    count_unions,
+    lcs_overlap,
+    measure_lcs,
+)
 from hiersum.text.sentences import split_sentences
-from hiersum.text.union_overlap import EncodedLines, count_unions
 
 Floats = NDArray[np.float64]
 Metric = Literal["rouge1", "rouge2", "rougeL", "rougeLsum"]

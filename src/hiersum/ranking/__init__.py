@@ -1,1 +1,1 @@
-"""From paragraphs to the best of them, in order."""
+"""Rank paragraphs by how much a summary needs them."""

@@ -1,4 +1,4 @@
-"""Which ranker is used: one that a model folder has, or similarity."""
+"""Choose the ranker that `ranker.kind` names."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING
 
 from hiersum.errors import ConfigError
 from hiersum.plugins import load_plugin
-from hiersum.ranking.oracle import OracleRanker
+from hiersum.ranking.baselines import OracleRanker, ReadingOrder, SimilarityRanker
 from hiersum.ranking.ranker import RANKER_FILES, Ranker
-from hiersum.ranking.reading_order import ReadingOrder
 from hiersum.ranking.scorer import CitationRanker, has_scorer
-from hiersum.ranking.similarity import SimilarityRanker
 
-if TYPE_CHECKING:  # both are slow to import, and a ranker may need neither
+if TYPE_CHECKING:
     from hiersum.text.tokenizer import Tokenizer
 
 
@@ -30,17 +28,16 @@ def choose_ranker(
     """Return the ranker that `ranker.kind` asks for.
 
     Args:
-        kind: `cited` is the folder's citation scorer, `neural` the paper's LSTM ranker; `auto` the
-            first of these that the folder has, else similarity; `none` leaves paragraphs as they
-            stand. Any other name is another package's (`hiersum.rankers`).
-        folder: a model folder, also one in the making; None where there is no model.
+        kind: `cited` is the folder's citation scorer, `neural` the paper's LSTM ranker; `auto` is the
+            first of these that the folder has, else similarity; `none` keeps paragraphs in order. Any
+            other name is a plugin's (`hiersum.rankers`).
+        folder: a model folder; None without a model.
         tokenizer: the tokenizer of that folder.
-        target: what `oracle` ranks by, where it is known.
+        target: what `oracle` ranks by.
 
     Raises:
-        ConfigError: a trained ranker is asked for, but there is no model; or the oracle, but there
-            is no target.
-        CheckpointError: the folder has none, or its files are damaged or do not fit.
+        ConfigError: a trained ranker needs a model, or the oracle needs a target.
+        CheckpointError: the folder has no such ranker, or its files are damaged or do not fit.
     """
     if kind not in KINDS:
         ranker: Ranker = load_plugin("rankers", kind, KINDS)()

@@ -1,11 +1,11 @@
-"""An LSTM over sequences of different lengths that stand without padding, by our own backward pass.
+"""An LSTM over packed sequences, with its own backward pass.
 
     i, f, o = sigmoid(W x_t + U h_{t-1} + b)    g = tanh(W x_t + U h_{t-1} + b)
     c_t = f * c_{t-1} + i * g                   h_t = o * tanh(c_t)
 
-Torch's own LSTM multiplies W with every token and adds to U's gradient at every step. Here W is
-multiplied once with each *different* piece of a batch, and U's gradient is one large product at the
-end; `benchmarks/ranker.py` measures what that is worth.
+Torch's LSTM multiplies W by every token and adds to U's gradient at every step. Here W is multiplied once
+by each *distinct* piece of a batch, and U's gradient is one large product at the end;
+`benchmarks/ranker.py` measures the gain.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Sequences of piece ids, time by time: the first ids of all, the second ids, and so on.
+    """Sequences of piece ids in time order: the first ids of all sequences, the second ids, and so on.
 
-    The longest sequence comes first, so that those that go on are always the first rows.
+    The longest sequence comes first, so that unfinished sequences are always the first rows.
     """
 
     ids: Tensor
     sizes: tuple[int, ...]
     """How many sequences have a first id, a second, and so on."""
     places: Tensor
-    """The row of each sequence at time 0, in the order they were given."""
+    """The row of each sequence at time 0, in the original order."""
 
     @classmethod
     def of(cls, ids: Tensor, lengths: Tensor) -> Packed:
-        """Pack sequences that stand one after the other in `ids`; none may be empty."""
+        """Pack non-empty sequences that follow each other in `ids`."""
         order = lengths.argsort(descending=True, stable=True)
         starts = lengths.cumsum(0) - lengths
         times = torch.arange(int(lengths.max()))[:, None]
@@ -47,7 +47,7 @@ class Packed:
 
 
 class Lstm(nn.Module):
-    """Reads sequences of pieces in one direction and gives a state per token."""
+    """Reads sequences of pieces in one direction and returns a state per token."""
 
     def __init__(self, input_width: int, width: int) -> None:
         super().__init__()
@@ -68,20 +68,20 @@ class Lstm(nn.Module):
 
 
 def max_pool(rows: Tensor, packed: Packed) -> Tensor:
-    """Return the maximum over each sequence's rows, in the order the sequences were given."""
+    """Return the maximum over each sequence's rows, in the original order."""
     sequences = PackedSequence(rows, torch.tensor(packed.sizes))
     padded, _ = pad_packed_sequence(sequences, padding_value=-math.inf)
     return padded.max(0).values[packed.places]
 
 
 class _Recurrence(torch.autograd.Function):
-    """The part of an LSTM that goes from token to token. Gates stand in the order i, f, o, g."""
+    """The recurrent part of an LSTM. The order of gates is i, f, o, g."""
 
     @staticmethod
     def forward(
         ctx: Any, table: Tensor, piece_of: Tensor, recurrent: Tensor, sizes: tuple[int, ...]
     ) -> Tensor:
-        """Return the state of each token; `table` has W x + b of each piece."""
+        """Return the state of each token, given W x + b of each piece in `table`."""
         width, is_learning = len(recurrent), any(ctx.needs_input_grad)
         # Only backward needs the gates and cells of every token.
         num_kept = len(piece_of) if is_learning else sizes[0]
@@ -116,14 +116,14 @@ class _Recurrence(torch.autograd.Function):
         sizes, width, aten = ctx.sizes, len(recurrent), torch.ops.aten
         d_gates = torch.empty_like(gates)
         d_states = d_states.clone()
-        d_cell = d_states.new_zeros(0, width)  # what comes back from the next token
+        d_cell = d_states.new_zeros(0, width)  # from the next token
         end = len(gates)
         for time in reversed(range(len(sizes))):
             size = sizes[time]
             now = slice(end - size, end)
             end -= size
             before = end - sizes[time - 1]
-            last = slice(before, before + size)  # without meaning at time 0
+            last = slice(before, before + size)  # meaningless at time 0
             i, f, o, g = gates[now].split(width, dim=1)
             d_i, d_f, d_o, d_g = d_gates[now].split(width, dim=1)
             d_now = aten.tanh_backward(d_states[now] * o, squashed[now])
@@ -146,7 +146,7 @@ class _Recurrence(torch.autograd.Function):
 
 
 def _earlier(states: Tensor, sizes: tuple[int, ...]) -> Tensor:
-    """Return for each token but the first ones the state of the token before it."""
+    """Return for each token after time 0 the state of the token before it."""
     starts = accumulate(sizes, initial=0)
     parts = [states[start : start + size] for start, size in zip(starts, sizes[1:])]
     return torch.cat([states[:0], *parts])

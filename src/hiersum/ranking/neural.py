@@ -1,11 +1,11 @@
-"""The paper's learned ranker (section 3.1): how much of a summary would stand in this paragraph?
+"""The paper's learned ranker (section 3.1): how much of a summary comes from this paragraph?
 
     u_t = lstm_t(title)    u_p = lstm_p(paragraph)    t = maxpool(u_t)
     p = maxpool(tanh(W1 [u_p; t]))                    score = sigmoid(W2 p)
 
-Both LSTMs read the same embeddings. tanh rises, and t is one for all tokens of a paragraph, so the
-maximum is taken first:  p = tanh(maxpool(W1p u_p) + W1t t + b),  the same numbers for less work. In
-training, t is dropped once per paragraph and not once per token; otherwise dropout is the paper's.
+Both LSTMs share the embeddings. As tanh is monotonic and t the same for all tokens of a paragraph, the
+maximum is taken first, for the same result with less work:  p = tanh(maxpool(W1p u_p) + W1t t + b).
+Unlike in the paper, dropout on t is drawn once per paragraph, not once per token.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ _BATCH_TOKENS = 16_384
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankerShape:
-    """What a ranker's weights count on."""
+    """The sizes of a ranker's weights."""
 
     vocab_size: int
     width: int = 256
     """Width of embeddings and of both LSTMs."""
     max_tokens: int = 128
-    """Tokens of a paragraph, and of a title, that are read."""
+    """Most tokens of a paragraph, and of a title."""
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
@@ -74,8 +74,8 @@ class RankerNetwork(nn.Module):
 
         Args:
             titles: each title once.
-            paragraphs: what is scored.
-            title_of: the title that each paragraph is scored for.
+            paragraphs: the paragraphs to score.
+            title_of: the index of each paragraph's title.
         """
         for_paragraph, for_title = self.match.weight.split(self.shape.width, dim=1)
         states = self.paragraph_lstm(self.embedding, paragraphs)
@@ -98,12 +98,12 @@ class NeuralRanker:
 
     @property
     def fingerprint(self) -> str:
-        """A checksum that tells one ranker from another."""
+        """A checksum of the weights."""
         return hashlib.sha256(_to_bytes(self.network)).hexdigest()
 
     @torch.inference_mode()
     def scores(self, title: str, paragraphs: Sequence[Paragraph]) -> list[float]:
-        """Return scores in [0, 1]: the recall of the summary's bigrams that is to be expected."""
+        """Return scores in [0, 1]: the expected recall of the summary's bigrams."""
         titles = pack(encode([title], self.tokenizer, self.network.shape.max_tokens))
         texts = [paragraph.text for paragraph in paragraphs]
         ids = encode(texts, self.tokenizer, self.network.shape.max_tokens)
@@ -116,11 +116,11 @@ class NeuralRanker:
         return scores.tolist()
 
     def save(self, folder: Path, *, notes: Mapping[str, Any] | None = None) -> None:
-        """Put the ranker into a model folder; the weights are kept in half precision.
+        """Save the ranker into the model folder of its tokenizer, in half precision.
 
         Args:
-            folder: where the tokenizer is.
-            notes: what else ranker.json should tell, such as how it was trained.
+            folder: a model folder.
+            notes: more for ranker.json, such as how it was trained.
         """
         weights = _to_bytes(self.network)
         record = {
@@ -131,7 +131,7 @@ class NeuralRanker:
             "weights": self.fingerprint,
             "notes": dict(notes or {}),
         }
-        # Weights and their description change together: without the one, the other is refused.
+        # A crash between the two files leaves weights without a description, which are refused.
         (folder / CONFIG).unlink(missing_ok=True)
         replace_file(folder / WEIGHTS, weights)
         replace_file(folder / CONFIG, json.dumps(record, indent=2).encode() + b"\n")
@@ -155,7 +155,7 @@ class NeuralRanker:
                 "beside it; train it again with: hiersum train-ranker"
             )
         tensors = _read_weights(folder / WEIGHTS, record.get("weights"))
-        with torch.device("meta"):  # no weight is drawn only to be replaced
+        with torch.device("meta"):  # weights are replaced, so none are initialized
             network = RankerNetwork(shape)
         expected = {name: tensor.shape for name, tensor in network.state_dict().items()}
         if expected != {name: tensor.shape for name, tensor in tensors.items()}:
@@ -165,7 +165,7 @@ class NeuralRanker:
 
 
 def encode(texts: Sequence[str], tokenizer: Tokenizer, max_tokens: int) -> list[list[int]]:
-    """Return the pieces of texts; a text without any is one unknown piece."""
+    """Return the piece ids of texts; a text without any gets the unknown piece."""
     return [ids[:max_tokens] or [tokenizer.unknown_id] for ids in tokenizer.encode_many(texts)]
 
 
@@ -176,7 +176,7 @@ def pack(sequences: Sequence[Sequence[int]]) -> Packed:
 
 
 def _batches_by_length(sequences: Sequence[Sequence[int]]) -> Iterable[list[int]]:
-    """Yield indices of sequences of like length, so many that memory stays small."""
+    """Yield batches of indices of sequences of similar length, within a limit of tokens."""
     batch: list[int] = []
     for index in sorted(range(len(sequences)), key=lambda i: -len(sequences[i])):
         if batch and len(sequences[batch[0]]) * (len(batch) + 1) > _BATCH_TOKENS:
@@ -207,5 +207,5 @@ def _read_weights(path: Path, checksum: object) -> dict[str, Tensor]:
         )
     try:
         return {name: tensor.float() for name, tensor in load(content).items()}
-    except SafetensorError as error:  # its checksum is right, so it was never such a file
+    except SafetensorError as error:
         raise CheckpointError(f"{path}: not a safetensors file ({error})") from error

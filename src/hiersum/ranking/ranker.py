@@ -1,4 +1,4 @@
-"""What a ranker is, and how the best paragraphs are chosen by one."""
+"""The interface of rankers, and their files in a model folder."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from hiersum.errors import CheckpointError
 from hiersum.types import Paragraph
 
 RANKER_FILES = ("ranker.json", "ranker.safetensors")
-"""A trained ranker in a model folder."""
+"""The files of a trained ranker in a model folder."""
 CONFIG, WEIGHTS = RANKER_FILES
 RANKER_FORMAT = 1
 
 
 class Ranker(Protocol):
-    """Scores paragraphs by how much a summary under a title would need them."""
+    """Scores paragraphs by how much a summary under a title needs them."""
 
     def scores(self, title: str, paragraphs: Sequence[Paragraph]) -> list[float]:
-        """Return one score per paragraph, at least 0; higher is more worth reading.
+        """Return one score per paragraph, at least 0; higher is better.
 
-        They are multiplied by how much a document is about the title (`data.on_topic_only`).
+        With `data.on_topic_only`, scores are multiplied by the weights of documents.
         """
 
     @property
     def fingerprint(self) -> str | None:
-        """A checksum of what it has learned; None if it has learned nothing."""
+        """A checksum of its weights; None if it has none."""
 
 
 def best_first(scores: Sequence[float]) -> list[int]:
@@ -37,10 +37,10 @@ def best_first(scores: Sequence[float]) -> list[int]:
 
 
 def read_record(path: Path) -> dict[str, Any]:
-    """Return what a ranker.json says.
+    """Return the content of a ranker.json.
 
     Raises:
-        CheckpointError: there is none, or it is damaged or of another format.
+        CheckpointError: it is missing, damaged or of another format.
     """
     try:
         record = json.loads(path.read_bytes())
@@ -63,7 +63,7 @@ def read_record(path: Path) -> dict[str, Any]:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
+    """Write a file atomically."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         temporary.write_bytes(content)

@@ -1,14 +1,13 @@
 """The citation scorer: which paragraphs would a good summary under this title cite?
 
-A small network on numbers that are cheap to count, fitted to the citations of written summaries
-(`recipes/ranker/fit_scorer.py`). It runs no LSTM and needs no torch. With x the features of a
-paragraph, standardized and clipped,
+A small network without torch on features that are cheap to count, fitted to the citations of written
+summaries (`recipes/ranker/fit_scorer.py`). With x the features of a paragraph, standardized and clipped,
 
     score = sigmoid(w . tanh(H x + b) + v . x + c)
 
-Relevance to the title alone is sparse: most paragraphs about a bridge do not name it. So the scorer also
-asks how much a paragraph is like those that do (`feedback`, pseudo-relevance feedback: the cosine
-with the others, each weighted by its own relevance), and how relevant its document is as a whole.
+Most paragraphs about a bridge do not name it. So the scorer also uses the similarity of a paragraph to
+those that do (`feedback`, pseudo-relevance feedback: the cosine with the others, each weighted by its own
+relevance), and the relevance of its document as a whole.
 """
 
 from __future__ import annotations
@@ -29,70 +28,49 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from hiersum.errors import CheckpointError
-from hiersum.ranking.aboutness import bare_title
 from hiersum.ranking.ranker import CONFIG, RANKER_FORMAT, read_record, replace_file
+from hiersum.ranking.topic import bare_title, find_topic
 from hiersum.text.sentences import ends_sentence
 from hiersum.text.tfidf import TfidfSpace
-from hiersum.text.topic import find_topic
-from hiersum.text.words import content_stems, leans_on_another, split_stems, split_words
+from hiersum.text.words import leans_on_another, query_stems, split_stems, split_words
 from hiersum.types import Paragraph
 
 Floats = NDArray[np.float64]
 
 FORMAT = 1
 KEY = "scorer"
-"""Where ranker.json has the weights."""
+"""The key of the weights in ranker.json."""
 MAX_DEVIATION = 3.0
-"""Of a feature from its mean, in standard deviations: a cluster of 1,000 paragraphs is read like the
-largest that were learned from."""
+"""Largest deviation of a feature from its mean, in standard deviations: a cluster of 1,000 paragraphs is
+scored like the largest in training."""
+_ARRAYS = ("mean", "scale", "linear", "hidden", "hidden_bias", "output")
 _SPOKEN = frozenset("i me my we us our you your yeah okay um uh so well".split())
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z]")
 _DIGIT = re.compile(r"\d")
 
-FEATURES = (
-    "log_words",
-    "relative_length",
-    "title_cosine",
-    "title_share",
-    "title_whole",
-    "centrality",
-    "feedback",
-    "feedback_twice",
-    "document_share",
-    "document_best",
-    "document_whole",
-    "document_feedback",
-    "relative_share",
-    "relative_feedback",
-    "commonness",
-    "ends",
-    "letters",
-    "digits",
-    "names",
-    "spoken",
-    "leans",
-    "is_titled",
-    "log_paragraphs",
+FEATURES = tuple(
+    """log_words relative_length title_cosine title_share title_whole centrality feedback feedback_twice
+    document_share document_best document_whole document_feedback relative_share relative_feedback
+    commonness ends letters digits names spoken leans is_titled log_paragraphs""".split()
 )
-"""What `features` counts, column by column."""
+"""The columns of `features`."""
 
 
 def features(title: str, paragraphs: Sequence[Paragraph]) -> Floats:
-    """Return a row of numbers for each paragraph, in the order of `FEATURES`.
+    """Return a row of features for each paragraph.
 
-    Without a title, or with one of which no word stands in the paragraphs, the documents' own words
-    for their topic stand in for it.
+    If no word of the title occurs in the paragraphs, the documents' topic replaces it.
     """
     texts = [paragraph.text for paragraph in paragraphs]
     words = [split_words(text) for text in texts]
     stems = [split_stems(text) for text in texts]
     space = TfidfSpace(texts)
     vectors = space.vectors
-    query = _query(title)
+    query = query_stems(title)
     is_titled = not query.isdisjoint(chain.from_iterable(stems))
     if not is_titled:
         title = find_topic(_document_texts(paragraphs))
-        query = _query(title)
+        query = query_stems(title)
     lengths = np.log1p([len(each) for each in words])
     cosine = (vectors @ space.vectors_of([title]).T).toarray()[:, 0]
     share = _title_share(query, stems)
@@ -131,11 +109,6 @@ def features(title: str, paragraphs: Sequence[Paragraph]) -> Floats:
     return np.column_stack([np.asarray(columns[name], dtype=np.float64) for name in FEATURES])
 
 
-def _query(title: str) -> set[str]:
-    """Return the stems a title is about: its content words, or all if it has no other."""
-    return set(content_stems(title)) or set(split_stems(title))
-
-
 def _document_texts(paragraphs: Sequence[Paragraph]) -> list[str]:
     by_document: dict[int, list[str]] = {}
     for paragraph in paragraphs:
@@ -144,7 +117,7 @@ def _document_texts(paragraphs: Sequence[Paragraph]) -> list[str]:
 
 
 def _title_share(query: set[str], stems: Sequence[Sequence[str]]) -> Floats:
-    """Return the share of the title's words that a paragraph has; rare ones count more."""
+    """Return the share of the title's words that each paragraph has; rare ones count more."""
     found = [query.intersection(each) for each in stems]
     counts = Counter(stem for each in found for stem in each)
     weights = {stem: math.log1p(len(stems) / max(counts[stem], 1)) for stem in query}
@@ -153,10 +126,7 @@ def _title_share(query: set[str], stems: Sequence[Sequence[str]]) -> Floats:
 
 
 def _title_whole(title: str, stems: Sequence[Sequence[str]]) -> Floats:
-    """Return the logarithm of how often the title stands as a whole in a paragraph.
-
-    What tells it from others like it is left aside: "(novel)", ", Oxford".
-    """
+    """Return log(1 + n), n the occurrences of the whole title without its qualifier."""
     name = f" {' '.join(split_stems(bare_title(title)))} "
     return np.log1p([f" {' '.join(each)} ".count(name) if name.strip() else 0 for each in stems])
 
@@ -174,8 +144,6 @@ def _cosine_with_others(vectors: sparse.csr_matrix, weights: Floats) -> Floats:
 
 def _document_mean(values: Floats, documents: NDArray[np.int64]) -> Floats:
     """Return for each paragraph the mean over its document."""
-    if not len(values):
-        return values
     counts = np.bincount(documents)
     result: Floats = (np.bincount(documents, values) / np.maximum(counts, 1))[documents]
     return result
@@ -190,7 +158,7 @@ def _document_best(values: Floats, documents: NDArray[np.int64]) -> Floats:
 
 
 def _commonness(stems: Sequence[Sequence[str]]) -> Floats:
-    """Return the mean share of the other paragraphs that have the words of a paragraph."""
+    """Return for each paragraph the mean share of the others that have one of its words."""
     counts = Counter(stem for each in stems for stem in set(each))
     others = max(len(stems) - 1, 1)
     return np.array(
@@ -200,7 +168,7 @@ def _commonness(stems: Sequence[Sequence[str]]) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class ScorerWeights:
-    """The numbers of the network in the module's equation."""
+    """The weights of the module's equation."""
 
     features: tuple[str, ...]
     mean: Floats
@@ -209,7 +177,7 @@ class ScorerWeights:
     """v, a weight for each feature."""
     bias: float
     hidden: Floats
-    """H, a row for each hidden unit; there may be none."""
+    """H, a row for each hidden unit, if there are any."""
     hidden_bias: Floats
     output: Floats
     """w, a weight for each hidden unit."""
@@ -222,17 +190,17 @@ class ScorerWeights:
         return result
 
     def to_record(self) -> dict[str, Any]:
-        """Return the weights as ranker.json has them."""
+        """Return the weights as stored in ranker.json."""
         values = ((field.name, getattr(self, field.name)) for field in fields(self))
         plain = {name: v.tolist() if isinstance(v, np.ndarray) else v for name, v in values}
         return {"format": FORMAT, **plain, "features": list(self.features)}
 
     @classmethod
     def from_record(cls, record: Any) -> ScorerWeights:
-        """Check and take over what ranker.json has.
+        """Check and load the weights of ranker.json.
 
         Raises:
-            ValueError: what is wrong with it.
+            ValueError: they are damaged or of another version.
         """
         found = record.get("format") if isinstance(record, dict) else None
         if found != FORMAT:
@@ -256,9 +224,6 @@ class ScorerWeights:
         return cls(features=tuple(names), bias=bias, **arrays)
 
 
-_ARRAYS = ("mean", "scale", "linear", "hidden", "hidden_bias", "output")
-
-
 class CitationRanker:
     """Scores paragraphs by how likely a good summary is to cite them."""
 
@@ -268,7 +233,7 @@ class CitationRanker:
 
     @property
     def fingerprint(self) -> str:
-        """A checksum that tells one scorer from another."""
+        """A checksum of the weights."""
         record = json.dumps(self.weights.to_record(), sort_keys=True)
         return hashlib.sha256(record.encode()).hexdigest()
 
@@ -281,7 +246,7 @@ class CitationRanker:
         return scores
 
     def save(self, folder: Path, *, notes: Mapping[str, Any] | None = None) -> None:
-        """Add the scorer to the ranker.json of a model folder; what else is in it stays.
+        """Add the scorer to the ranker.json of a model folder.
 
         Args:
             folder: a model folder, with or without an LSTM ranker.

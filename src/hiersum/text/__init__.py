@@ -1,1 +1,1 @@
-"""From documents to paragraphs to tokens: everything that is still words."""
+"""Read text: files, documents, paragraphs, sentences, words, and the tokens of a network."""

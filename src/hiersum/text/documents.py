@@ -1,7 +1,7 @@
-"""Files, folders and standard input become documents.
+"""Read documents from files, folders and standard input, and apply limits and language to them.
 
-A file that a person names must be readable, or there is an error. A folder is read as far as it goes:
-what cannot be read in it is handed back as unread, with the reason.
+A file that is named must be readable. In a folder, files that cannot be read are reported as unread, with
+the reason.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from hiersum.config import DataConfig
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text
 from hiersum.text.formats import DOCUMENT_SUFFIXES, extract_text, kind_of
+from hiersum.text.languages import UNKNOWN, detect_language, main_language
 from hiersum.text.words import count_words
-from hiersum.types import Document, Unread
+from hiersum.types import Document, Paragraph, Unread
 
-STDIN = "-"
+_STDIN = "-"
 _CLUSTER_LINE = re.compile(r'\s*\[?\s*\{\s*"\w+"\s*:')
-# PDF and Word files hold images; a larger one than this is no article.
+# For PDF and Word files, which hold images, and for gzip.
 _MAX_PACKED_BYTES = 500_000_000
 _SNIFFED_BYTES = 1 << 16
 
@@ -36,9 +37,9 @@ def read_documents(
     """Read files and folders (`-` is standard input) as documents of one cluster.
 
     Args:
-        paths: what to read.
+        paths: files and folders.
         config: limits.
-        as_found: treat the files like those of a folder: what cannot be read is left out.
+        as_found: treat files like those of a folder: skip what cannot be read.
 
     Returns:
         The documents, named by their paths, and what was not read, with reasons.
@@ -50,8 +51,7 @@ def read_documents(
     unread: list[Unread] = []
     for path, is_named in _files(paths, as_found):
         if len(documents) == config.max_documents:
-            limit = f"beyond the first {config.max_documents} documents (data.max_documents)"
-            unread.append(Unread(_shown(path), limit))
+            unread.append(Unread(_shown(path), _beyond(config)))
             continue
         try:
             if not is_named:
@@ -73,10 +73,10 @@ def read_documents(
 def gather_documents(
     given: Sequence[str | Path | Document], config: DataConfig
 ) -> tuple[list[Document], list[Unread]]:
-    """Return what a program hands in as documents: a string is a text, a `Path` is read.
+    """Return documents from Python values: a string is a text, a `Path` is read.
 
     Raises:
-        InputError: something is neither, or a file cannot be read.
+        InputError: a value is none of these, or a file cannot be read.
     """
     if isinstance(given, (str, Path, Document)):
         given = [given]
@@ -91,19 +91,17 @@ def gather_documents(
             documents.append(Document(item, name=f"document {len(documents) + 1}"))
         elif isinstance(item, Path):
             found, missed = read_documents([item], config)
-            unread += [_shifted(part, len(documents)) for part in missed]
+            for part in missed:
+                index = None if part.document is None else part.document + len(documents)
+                unread.append(replace(part, document=index))
             documents += found
         else:
             raise InputError(f"a document must be text, a Document or a Path, got {item!r}")
     return documents, unread
 
 
-def _shifted(unread: Unread, offset: int) -> Unread:
-    return unread if unread.document is None else replace(unread, document=unread.document + offset)
-
-
 def _files(paths: Sequence[Path | str], as_found: bool) -> Iterator[tuple[Path, bool]]:
-    """Yield each file once, and whether it was named by itself."""
+    """Yield each file once, and whether it was named, not found in a folder."""
     seen: set[Path] = set()
     for given in dict.fromkeys(paths):
         path = _checked_path(given)
@@ -115,12 +113,12 @@ def _files(paths: Sequence[Path | str], as_found: bool) -> Iterator[tuple[Path, 
 
 
 def read_document(path: Path, config: DataConfig) -> tuple[Document, Unread | None]:
-    """Read one file, or standard input for `-`; also say what part of it was beyond the limit.
+    """Read one file, or standard input for `-`; also return what was cut off at the limit.
 
     Raises:
         InputError: the file is missing, empty, damaged or not text.
     """
-    name = "standard input" if str(path) == STDIN else _shown(path)
+    name = "standard input" if str(path) == _STDIN else _shown(path)
     data = _read_bytes(path, name, config.max_document_characters)
     return document_of(data, name, kind_of(path), config)
 
@@ -128,12 +126,12 @@ def read_document(path: Path, config: DataConfig) -> tuple[Document, Unread | No
 def document_of(
     data: bytes, name: str, suffix: str, config: DataConfig
 ) -> tuple[Document, Unread | None]:
-    """Return the document in a file's bytes, and what part of it was beyond the limit.
+    """Return the document in a file's bytes, and what was cut off at the limit.
 
     Args:
         data: the content of the file.
-        name: what to call it.
-        suffix: the end of the file's name, such as `.md`; may be empty.
+        name: the document's name.
+        suffix: the file's suffix, such as `.md`; may be empty.
         config: limits.
 
     Raises:
@@ -148,16 +146,14 @@ def document_of(
         raise InputError(f"{name}: there is no text in it")
     unread = None
     if extract.is_cut:
-        limit = f"{config.max_document_characters:,}"
-        reason = f"only its first {limit} characters were read (data.max_document_characters)"
-        unread = Unread(name, reason)
+        unread = Unread(name, _cut_off(config))
     return Document(extract.text, name, extract.url), unread
 
 
 def folder_files(folder: Path) -> Iterator[Path]:
-    """Yield what lies below a folder in a fixed order, hidden files and folders left out.
+    """Yield the files below a folder in a fixed order, without hidden ones.
 
-    A folder that cannot be entered is yielded itself, so that it is not passed over in silence.
+    A folder that cannot be listed is yielded itself, so that it can be reported.
     """
     try:
         names = sorted(os.listdir(folder))
@@ -181,7 +177,7 @@ def _checked_path(given: Path | str) -> Path:
 
 
 def _check_kind(path: Path) -> None:
-    """Refuse, within a folder, what is not a regular file of a kind that holds documents."""
+    """Refuse an entry of a folder that is not a regular file of a known kind."""
     if path.is_dir():
         reason = "a link to a folder" if path.is_symlink() else "the folder cannot be entered"
         raise InputError(f"{_shown(path)}: {reason}")
@@ -192,7 +188,7 @@ def _check_kind(path: Path) -> None:
 
 
 def _shown(path: Path) -> str:
-    """The path as one line of text that any terminal and file can hold."""
+    """Return the path as one line of printable text."""
     return clean_text(str(path).encode("utf-8", "replace").decode()).replace("\n", " ")
 
 
@@ -200,7 +196,7 @@ def _read_bytes(path: Path, name: str, max_characters: int) -> bytes:
     try:
         with _open(path, name) as file:
             start = file.read(_SNIFFED_BYTES)
-            # Of text only what can be used is read; one byte more tells that there is more.
+            # One byte more than can be used tells that the text was cut.
             is_packed = start.startswith((b"%PDF-", b"PK\x03\x04", b"\x1f\x8b"))
             limit = _MAX_PACKED_BYTES if is_packed else 4 * max_characters + 1
             data = start + file.read(max(0, limit - len(start)))
@@ -215,7 +211,7 @@ def _read_bytes(path: Path, name: str, max_characters: int) -> bytes:
 
 
 def _open(path: Path, name: str) -> AbstractContextManager[IO[bytes]]:
-    if str(path) != STDIN:
+    if str(path) != _STDIN:
         mode = path.stat().st_mode
         if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
             raise InputError(f"{name}: a device, not a file")
@@ -232,3 +228,88 @@ def _nothing_read(paths: Sequence[Path | str], unread: Sequence[Unread]) -> str:
         return f"{shown}: nothing to read in it; put files of these kinds there: {kinds}"
     first = f"{unread[0].name}: {unread[0].reason}"
     return f"{shown}: none of {len(unread)} files could be read; the first, {first}"
+
+
+def choose_documents(
+    documents: Sequence[Document], config: DataConfig
+) -> tuple[list[Document], list[Unread]]:
+    """Apply limits and language to documents and clean their text; also return what is left out.
+
+    A document that is left out stays in the list without text, so that indices hold.
+    """
+    languages = _languages(documents, config)
+    wanted = config.language
+    if wanted == "auto":
+        wanted = main_language(languages, [len(document.text) for document in documents])
+    limit = config.max_document_characters
+    chosen: list[Document] = []
+    unread: list[Unread] = []
+    for number, (document, language) in enumerate(zip(documents, languages)):
+        reason = ""
+        if number >= config.max_documents:
+            reason = _beyond(config)
+        elif UNKNOWN not in (wanted, language) and language != wanted:
+            reason = f"its language is {language}, not {wanted} (data.language=any reads all)"
+        chosen.append(
+            Document("", document.name, document.url) if reason else _cleaned(document, limit)
+        )
+        if not reason and len(document.text) > limit:
+            reason = _cut_off(config)
+        if reason:
+            unread.append(Unread(document.name or f"document {number + 1}", reason, number))
+    return chosen, unread
+
+
+def find_passed_over(
+    documents: Sequence[Document],
+    paragraphs: Iterable[Paragraph],
+    unread: Sequence[Unread],
+    *,
+    on_topic_only: bool = False,
+) -> list[Unread]:
+    """Return the documents of which no paragraph was used."""
+    reason = "none of its paragraphs was needed"
+    if on_topic_only:
+        reason += "; documents that hardly mention the title are skipped (data.on_topic_only)"
+    known = {part.document for part in unread}
+    known |= {place.document for paragraph in paragraphs for place in paragraph.places}
+    return [
+        Unread(document.name or f"document {number + 1}", reason, number)
+        for number, document in enumerate(documents)
+        if number not in known
+    ]
+
+
+def nothing_to_read(unread: Sequence[Unread]) -> str:
+    """Return an error message for documents of which none can be summarized."""
+    if unread:
+        return f"no document could be read; the first, {unread[0].name}: {unread[0].reason}"
+    return "there is no text in the documents"
+
+
+def _cleaned(document: Document, max_characters: int) -> Document:
+    """Return the beginning of a document with clean text."""
+    if document.paragraphs is None:
+        return replace(document, text=clean_text(document.text[:max_characters]))
+    kept: list[str] = []
+    room = max_characters
+    for paragraph in document.paragraphs:
+        kept.append(clean_text(paragraph[: max(room, 0)]))
+        room -= len(paragraph)
+    return Document.from_paragraphs(kept, document.name, document.url)
+
+
+def _languages(documents: Sequence[Document], config: DataConfig) -> list[str]:
+    is_only_one = len(documents) == 1 and config.language == "auto"
+    if config.language == "any" or is_only_one:
+        return [UNKNOWN] * len(documents)
+    return [detect_language(document.text) for document in documents]
+
+
+def _beyond(config: DataConfig) -> str:
+    return f"beyond the first {config.max_documents} documents (data.max_documents)"
+
+
+def _cut_off(config: DataConfig) -> str:
+    limit = f"{config.max_document_characters:,}"
+    return f"only its first {limit} characters were read (data.max_document_characters)"

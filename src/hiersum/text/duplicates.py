@@ -1,7 +1,7 @@
-"""What stands twice: copies of a paragraph across documents, and clones of the target.
+"""Duplicate paragraphs across documents, and source paragraphs that copy the target.
 
-Near duplicates are found by min-hashing word triples, so that the time grows with the number of
-paragraphs and not with its square; every candidate pair is then compared exactly.
+Near duplicates are found by min-hashing word triples, in time linear in the number of paragraphs; every
+candidate pair is then compared exactly.
 """
 
 from __future__ import annotations
@@ -17,26 +17,27 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from hiersum.text.numbers import find_amounts
 from hiersum.text.overlap import ngram_overlap, split_rouge_words
-from hiersum.text.words import find_amounts, split_words
+from hiersum.text.words import split_words
 from hiersum.types import Cluster, Document, Paragraph
 
-CLONE_RECALL = 0.8
-"""Share of the target's bigrams above which a paragraph is a clone of it (the paper's section 4)."""
+_CLONE_RECALL = 0.8  # of the target's bigrams (the paper's section 4)
 _NUM_HASHES = 32
-_BAND_SIZE = 2  # 16 bands of 2: two sets that share 80 % meet with probability 1 - 1e-7
+_BAND_SIZE = 2  # 16 bands of 2: sets that share 80 % meet with probability 1 - 1e-7
 _SHINGLE_WORDS = 3
-_MAX_CANDIDATES = 32  # compared exactly, per text: thousands of half-alike texts must not stall it
+_MAX_CANDIDATES = (
+    32  # compared exactly per text, so that thousands of similar texts take linear time
+)
 _PRIME = np.uint64((1 << 31) - 1)
 _BLANKS = re.compile(r"\s+")
 
 
 def merge_duplicates(paragraphs: Sequence[Paragraph], *, near: float) -> list[Paragraph]:
-    """Keep the first of paragraphs that say the same, and let it remember where the others stood.
+    """Keep the first of duplicate paragraphs, with the places of the others.
 
-    Two paragraphs are the same if their words are, or if they share at least `near` of their word
-    triples (Jaccard); and only if they agree in numbers and negations, for a different number is news,
-    not a copy.
+    Two paragraphs are duplicates if their words are equal, or if the Jaccard index of their word triples
+    is at least `near`; but only if they agree in numbers and negations.
     """
     keys = [(_words_or_text(p.text), find_amounts(p.text)) for p in paragraphs]
     first_with: dict[Hashable, int] = {}
@@ -63,22 +64,21 @@ def _words_or_text(text: str) -> str:
     return " ".join(split_words(text)) or _BLANKS.sub(" ", text)
 
 
-def is_clone(paragraphs: Sequence[str], target: str, *, recall: float = CLONE_RECALL) -> list[bool]:
-    """Say of each paragraph whether it holds more than `recall` of the target's bigrams."""
-    suspects = [n for n, text in enumerate(paragraphs) if _may_be_clone(text, target, recall)]
+def is_clone(paragraphs: Sequence[str], target: str) -> list[bool]:
+    """Return for each paragraph whether it has more than 80 % of the target's bigrams."""
+    suspects = [n for n, text in enumerate(paragraphs) if _may_be_clone(text, target)]
     clones = [False] * len(paragraphs)
     if suspects:
         texts = [paragraphs[number] for number in suspects]
         for number, share in zip(suspects, ngram_overlap(target, texts, 2, stem=False).recall):
-            clones[number] = bool(share > recall)
+            clones[number] = bool(share > _CLONE_RECALL)
     return clones
 
 
-def _may_be_clone(text: str, target: str, recall: float) -> bool:
-    """Say at a glance that a text is no clone: a word it lacks costs every bigram with that word.
+def _may_be_clone(text: str, target: str) -> bool:
+    """Return False if missing words alone rule out a clone: each takes its bigrams with it.
 
-    True is only a suspicion. Nearly all texts end here after a few words, at a fraction of the cost
-    of counting their bigrams.
+    Nearly all texts are ruled out after a few words, at a fraction of the cost of counting bigrams.
     """
     num_bigrams, costs = _bigram_costs(target)
     text = text.lower()
@@ -86,14 +86,14 @@ def _may_be_clone(text: str, target: str, recall: float) -> bool:
     for word, cost in costs:
         if word not in text:
             num_left -= cost
-            if num_left <= recall * num_bigrams:
+            if num_left <= _CLONE_RECALL * num_bigrams:
                 return False
-    return num_left > recall * num_bigrams
+    return num_left > _CLONE_RECALL * num_bigrams
 
 
 @lru_cache(maxsize=4)
 def _bigram_costs(target: str) -> tuple[int, list[tuple[str, int]]]:
-    """Return how many bigrams a target has, and how many of them go with a word; none counts twice.
+    """Return the number of a target's bigrams, and of those that each word adds to the words before it.
 
     The longest words come first, as they are the least likely to be found.
     """
@@ -112,24 +112,19 @@ def _bigram_costs(target: str) -> tuple[int, list[tuple[str, int]]]:
     return num_bigrams, costs
 
 
-def remove_clones(
-    cluster: Cluster, paragraphs_of: Iterable[Sequence[str]], *, recall: float = CLONE_RECALL
-) -> tuple[Cluster, int]:
-    """Return the cluster without source paragraphs that copy its target, and how many were dropped.
-
-    For training and evaluation data only. A cluster without a target is returned as it is.
+def remove_clones(cluster: Cluster, paragraphs_of: Iterable[Sequence[str]]) -> tuple[Cluster, int]:
+    """Drop source paragraphs that copy the target, and count them; for training and evaluation data.
 
     Args:
-        cluster: what to clean.
+        cluster: returned as it is if it has no target.
         paragraphs_of: the paragraphs of each document.
-        recall: share of the target's bigrams above which a paragraph is a clone.
     """
     if not cluster.summary:
         return cluster, 0
     documents: list[Document] = []
     num_dropped = 0
     for document, paragraphs in zip(cluster.documents, paragraphs_of, strict=True):
-        clones = is_clone(paragraphs, cluster.summary, recall=recall)
+        clones = is_clone(paragraphs, cluster.summary)
         kept = [text for text, clone in zip(paragraphs, clones) if not clone]
         num_dropped += len(paragraphs) - len(kept)
         documents.append(Document.from_paragraphs(kept, document.name, document.url))
@@ -139,20 +134,20 @@ def remove_clones(
 def _near_duplicates(
     texts: Sequence[str], amounts: Sequence[frozenset[str]], near: float
 ) -> list[int]:
-    """Return for each text the index of the first text it nearly equals, its own if there is none."""
+    """Return for each text the index of the first near duplicate, or its own."""
     shingles = _Shingles(texts)
     bands = shingles.bands()
     buckets: dict[Hashable, list[int]] = {}
     original = list(range(len(texts)))
     for index in np.flatnonzero(_meets_another(bands)).tolist():
-        # Only texts with the same numbers can meet, however many differ in nothing else.
+        # Texts that differ in their numbers never share a bucket.
         keys = [(amounts[index], band) for band in enumerate(bands[index].tolist())]
         meetings = Counter(i for key in keys for i in buckets.get(key, ()))
         for candidate in sorted(i for i, _ in meetings.most_common(_MAX_CANDIDATES)):
             if _jaccard(shingles[index], shingles[candidate]) >= near:
                 original[index] = candidate
                 break
-        else:  # only originals are met later, so chains of small changes do not drift
+        else:  # only originals enter, so that chains of small changes do not drift
             for key in keys:
                 bucket = buckets.setdefault(key, [])
                 if len(bucket) < _MAX_CANDIDATES:
@@ -161,7 +156,7 @@ def _near_duplicates(
 
 
 def _meets_another(bands: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Say of each text whether another one has a band of the same value; most have nothing alike."""
+    """Return for each text whether another one shares a band with it."""
     meets = np.zeros(len(bands), dtype=bool)
     for column in bands.T:
         _, inverse, counts = np.unique(column, return_inverse=True, return_counts=True)
@@ -175,7 +170,7 @@ def _jaccard(left: frozenset[int], right: frozenset[int]) -> float:
 
 
 class _Shingles:
-    """The word triples of texts as numbers, those of all texts in one array."""
+    """The word triples of all texts as numbers in one array."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         hashes = _WordHashes()
@@ -195,7 +190,7 @@ class _Shingles:
         return frozenset(self._values[end - self._counts[index] : end].tolist())
 
     def bands(self) -> NDArray[np.uint64]:
-        """Return the keys of each text, a column per band: texts that share much share one of them.
+        """Return a key per text and band; similar texts share at least one of them.
 
         A text without triples shares none.
         """
@@ -215,7 +210,7 @@ class _Shingles:
 
 
 class _WordHashes(dict[str, int]):
-    """A number for every word; crc32 and not hash(), for it must be the same in every process."""
+    """A number for every word, the same in every process."""
 
     def __missing__(self, word: str) -> int:
         self[word] = number = zlib.crc32(word.encode("utf-8", "replace"))

@@ -1,7 +1,7 @@
-"""Bytes of any encoding become clean text, or are refused as binary.
+"""Decode bytes of any encoding to clean text, and refuse binary data.
 
-Order: a byte-order mark, UTF-8, UTF-16 without a mark, lines of UTF-8 mixed with lines of something
-else, and at last a detector's guess.
+Tried in order: a byte-order mark, UTF-16 without a mark, UTF-8, lines of UTF-8 mixed with lines of
+Windows-1252, and a detector's guess.
 """
 
 from __future__ import annotations
@@ -23,29 +23,29 @@ _MARKS = [
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 ]
 _SAMPLE_BYTES = 1 << 16
-_MAX_CONTROL_SHARE = 0.02  # text has nearly none; random bytes have a tenth
+_MAX_CONTROL_SHARE = 0.02  # text has nearly none; random bytes have 10 %
 _CONTROL_BYTES = bytes(range(9)) + bytes(range(14, 27)) + bytes(range(28, 32))
 _MAX_WESTERN_SHARE = 0.25
 _CENTRAL_LANGUAGES = frozenset("pl cs sk hu hr sl sr bs ro sq tr lt lv et".split())
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
-# Control characters (a terminal would obey them), lone surrogates (no file can hold them), and marks
-# that only a typesetter needs. Joiners stay: Persian and Hindi are written with them.
+# Control characters (a terminal would obey them), lone surrogates (which cannot be encoded), and
+# invisible formatting. Joiners stay: Persian and Hindi need them.
 _UNWANTED = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
 
 
 def decode_text(data: bytes, name: str, *, is_cut: bool = False) -> str:
-    """Return bytes as clean text, whatever encoding they are in.
+    """Return bytes of any encoding as clean text.
 
     Args:
         data: the file's content.
-        name: what to call the file in an error.
+        name: the file's name for errors.
         is_cut: the content was cut off at a limit, perhaps within a character.
 
     Raises:
-        InputError: these bytes are not text.
+        InputError: the bytes are not text.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -62,16 +62,16 @@ def decode_text(data: bytes, name: str, *, is_cut: bool = False) -> str:
 
 
 def clean_text(text: str) -> str:
-    """Unify line ends, spaces and accents, and drop characters that no reader should see."""
-    if not text.isprintable():  # else it is one line, and nothing in it is dropped or unified
+    """Normalize line ends, spaces and accents, and drop control and invisible characters."""
+    if not text.isprintable():  # a printable line has nothing to replace
         text = _LINE_ENDS.sub("\n", text).expandtabs(4)
         text = _UNWANTED.sub("", _SPACES.sub(" ", text))
-    # PDF files and macOS write accents apart from their letters.
+    # PDF files and macOS store accents apart from their letters.
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def _utf16_without_mark(data: bytes) -> str | None:
-    """Western UTF-16 has a zero in every second byte, and nearly none in the others."""
+    """Detect Western UTF-16: nearly every second byte is zero, and hardly any other."""
     sample = data[:_SAMPLE_BYTES]
     num_even, num_odd = sample[::2].count(0), sample[1::2].count(0)
     half = len(sample) // 2
@@ -105,20 +105,20 @@ def _decode_mixed_lines(data: bytes) -> str | None:
             text = line.decode("cp1252", errors="replace")
             num_other += 1
         lines.append(text)
-    # A short line of another encoding may be valid UTF-8 by chance, so one such line proves nothing.
+    # A short line in another encoding may be valid UTF-8 by chance.
     return "\n".join(lines) if num_utf8 >= num_other else None
 
 
 def _decode_by_detection(data: bytes) -> str:
-    # A look around the first foreign byte is enough, and detection is slow.
+    # Detection is slow, and a sample around the first non-ASCII byte is enough.
     first = next(re.finditer(rb"[\x80-\xff]", data)).start()
     sample = data[max(0, first - 1024) : first + (_SAMPLE_BYTES >> 1)]
     guess = from_bytes(sample).best()
     encoding = guess.encoding if guess else "cp1252"
-    num_foreign = len(sample) - len(sample.translate(None, bytes(range(128, 256))))
-    if num_foreign < _MAX_WESTERN_SHARE * len(sample):
-        # Few accents in Latin script: detectors take Western text for Polish, Baltic or Japanese. Believe
-        # them only if the result is really in such a language.
+    num_non_ascii = len(sample) - len(sample.translate(None, bytes(range(128, 256))))
+    if num_non_ascii < _MAX_WESTERN_SHARE * len(sample):
+        # Detectors mistake Western text with few accents for Polish, Baltic or Japanese. Trust them only
+        # if the decoded text is in such a language.
         language = detect_language(sample.decode(encoding, errors="replace"))
         encoding = encoding if language in _CENTRAL_LANGUAGES else "cp1252"
     return data.decode(encoding, errors="replace")

@@ -1,27 +1,69 @@
-"""Names, numbers and dates of a text: what a summary must not make up.
+"""Names, numbers and dates of a text, and whether sources have them.
 
-`find_facts` finds them with their places; `SourceFacts` says which of them its sources hold, however
-they are spelt there: thousands with or without separators, numbers as words, names with or without
-accents, possessives, initials, titles or in other case, and a name's acronym for the name. By rule and
-for English; text in scripts without capitals has only its numbers checked.
+`SourceFacts` looks up each fact in any spelling: thousands with or without separators, numbers as words,
+names with or without accents, possessives, initials or titles, in other case, or as an acronym.
+`Evidence` is a coarser test for training targets: most content words and all numbers must be there.
+
+Names are found by rule, for English: runs of capitalized words. The first word of a sentence counts only
+if it has a capital or a digit further on (NATO, iPhone, K2) or is capitalized within a sentence
+elsewhere. Lower-case joiners continue a name (University of Oxford); function words at its start are
+left out (The Hague is Hague). In scripts without capitals only numbers are found.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import lru_cache
+from typing import Literal, NamedTuple
 
-from hiersum.text.names import Name, acronym, find_names, name_words
-from hiersum.text.numbers import Amount, date_holds, find_numbers_and_dates
+from hiersum.text.numbers import (
+    MONTHS,
+    NUMBER_WORDS,
+    WEEKDAYS,
+    Amount,
+    date_holds,
+    find_digits,
+    find_numbers_and_dates,
+)
+from hiersum.text.sentences import split_sentences
+from hiersum.text.words import FUNCTION_WORDS, split_words, stem_word
+
+_TOKEN = re.compile(r"[^\W\d_](?:\.[^\W\d_])+\.?|[^\W_]+(?:['\u2019][^\W\d_]+)*")
+_JOINERS = frozenset(
+    "of the de del della di da do dos du la le van von der den ter bin ibn al el y e".split()
+)
+_TITLES = frozenset(
+    """mr mrs ms mx dr prof sir lady lord dame president vice prime minister chancellor king queen prince
+    princess emperor pope bishop captain colonel general lieutenant major sergeant senator governor mayor
+    professor doctor chairman chairwoman director judge justice saint st""".split()
+)
+# Always capitalized in English, but found as dates or too common to be names.
+_NOT_NAMES = frozenset(
+    [
+        *MONTHS,
+        *WEEKDAYS,
+        *"i jan feb mar apr jun jul aug sep sept oct nov dec ok am pm mr mrs ms".split(),
+    ]
+)
+# Capitalized at the start of a sentence before a name: "The", "In", "Twelve".
+_ACCIDENTAL = FUNCTION_WORDS | NUMBER_WORDS
+_POSSESSIVE = re.compile(r"['\u2019]s?$")
+_HYPHENS = ("-", "\u2010", "\u2011")
+_ACCENTS = re.compile("[\u0300-\u036f]")
+_ASIDE = re.compile(r"(\s*\((?:[^()]|\([^()]*\))*\))")
+_DIGIT = re.compile(r"\d")
+_MIN_SUPPORTED_SHARE = 0.6
 
 Kind = Literal["name", "number", "date"]
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A name, number or date of a text; `text[start:end]` is how it stands there."""
+    """A name, number or date at `[start:end]` of a text."""
 
     text: str
     start: int
@@ -29,6 +71,15 @@ class Fact:
     kind: Kind
     value: str
     """The form in which it is compared."""
+
+
+class Name(NamedTuple):
+    """A name and where it is in the text."""
+
+    start: int
+    end: int
+    value: str
+    """Its words as `name_words` returns them, without titles before it."""
 
 
 def find_facts(text: str) -> list[Fact]:
@@ -51,9 +102,13 @@ def find_facts(text: str) -> list[Fact]:
     return sorted(facts, key=lambda fact: fact.start)
 
 
+def _fact(text: str, found: Amount | Name, kind: Kind) -> Fact:
+    return Fact(text[found.start : found.end], found.start, found.end, kind, found.value)
+
+
 @dataclass(frozen=True, slots=True)
 class SourceFacts:
-    """What sources say, ready to be asked."""
+    """The names, numbers and dates of sources."""
 
     words: str
     """All their words, each between spaces."""
@@ -63,7 +118,7 @@ class SourceFacts:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> SourceFacts:
-        """Collect what stands in texts."""
+        """Collect the facts of texts."""
         words: list[str] = []
         acronyms: set[str] = set()
         numbers: set[str] = set()
@@ -79,7 +134,7 @@ class SourceFacts:
         )
 
     def holds(self, fact: Fact) -> bool:
-        """Does the fact stand in the sources?"""
+        """Do the sources have the fact?"""
         if fact.kind == "number":
             return fact.value in self.numbers
         if fact.kind == "date":
@@ -89,9 +144,159 @@ class SourceFacts:
         return fact.value in self.acronyms or any(f" {n} " in self.words for n in spellings)
 
     def missing(self, text: str) -> list[Fact]:
-        """Return the facts of a text that the sources do not hold."""
+        """Return the facts of a text that the sources do not have."""
         return [fact for fact in find_facts(text) if not self.holds(fact)]
 
 
-def _fact(text: str, found: Amount | Name, kind: Kind) -> Fact:
-    return Fact(text[found.start : found.end], found.start, found.end, kind, found.value)
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The content words (as stems) and numbers of sources.
+
+    A model that learns from unsupported targets learns to invent: dates of birth and nationalities often
+    occur in a lead alone.
+    """
+
+    stems: frozenset[str]
+    numbers: frozenset[str]
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Evidence:
+        """Collect the words and numbers of texts."""
+        words: set[str] = set()
+        numbers: set[str] = set()
+        for text in texts:
+            words.update(split_words(text))
+            numbers |= find_digits(text)
+        return cls(frozenset(_content(words)), frozenset(numbers))
+
+    def supports(self, text: str) -> bool:
+        """Do the sources have 60 % of a text's content words, and all of its numbers?"""
+        stems, numbers = _content(set(split_words(text))), find_digits(text)
+        return (
+            bool(stems or numbers)
+            and len(stems & self.stems) >= _MIN_SUPPORTED_SHARE * len(stems)
+            and numbers <= self.numbers
+        )
+
+
+def _content(words: set[str]) -> set[str]:
+    """Return the stems of content words without digits; numbers are compared apart."""
+    return {stem_word(word) for word in words - FUNCTION_WORDS if not _DIGIT.search(word)}
+
+
+def without_asides(sentence: str, is_supported: Callable[[str], bool]) -> str:
+    """Remove brackets that are not supported, such as dates of birth; nested ones go together."""
+    return "".join(
+        part
+        for part in _ASIDE.split(sentence)
+        if not part.lstrip().startswith("(") or is_supported(part)
+    ).strip()
+
+
+def find_names(text: str) -> list[Name]:
+    """Return the names of a text, in order."""
+    tokens = list(_tokens(text))
+    inner = {token.key for token in tokens if token.is_capital and not token.is_first}
+    names = (_name_of(run, inner) for run in _runs(text, tokens))
+    return [name for name in names if name is not None]
+
+
+def name_words(text: str) -> list[str]:
+    """Return words as names are compared: without case, accents, possessives, initials and points."""
+    return _without_initials(_key(match[0]) for match in _TOKEN.finditer(text))
+
+
+def _without_initials(keys: Iterable[str]) -> list[str]:
+    return [key for key in keys if len(key) > 1 or key.isdigit()]
+
+
+def acronym(name: str) -> str:
+    """Return the first letters of a name's words, joiners left out: united nations -> un."""
+    return "".join(word[0] for word in name.split() if word not in _JOINERS)
+
+
+class _Token(NamedTuple):
+    start: int
+    end: int
+    text: str
+    key: str
+    is_capital: bool
+    is_first: bool
+    """Is it the first word of a sentence?"""
+
+    @property
+    def is_marked(self) -> bool:
+        """Does it look like a name even at the start of a sentence?"""
+        return any(letter.isupper() or letter.isdigit() for letter in self.text[1:])
+
+
+def _tokens(text: str) -> Iterator[_Token]:
+    start = 0
+    for line in text.split("\n"):
+        for sentence in split_sentences(line):
+            start = text.index(sentence, start)
+            is_first = True
+            for match in _TOKEN.finditer(sentence):
+                word = match[0]
+                begin, end = start + match.start(), start + match.end()
+                yield _Token(begin, end, word, _key(word), word != word.lower(), is_first)
+                is_first = False
+            start += len(sentence)
+
+
+@lru_cache(maxsize=1 << 16)
+def _key(word: str) -> str:
+    plain = _POSSESSIVE.sub("", word)
+    if not plain.isascii():
+        plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", plain))
+    return plain.replace(".", "").casefold()
+
+
+def _runs(text: str, tokens: Iterable[_Token]) -> Iterator[list[_Token]]:
+    """Yield runs of capitalized words and the joiners between and behind them."""
+    run: list[_Token] = []
+    for token in tokens:
+        if run and (token.is_first or _has_break(text, run[-1], token)):
+            yield run
+            run = []
+        if token.is_capital or (run and token.key in _JOINERS):
+            run.append(token)
+        elif run:
+            yield run
+            run = []
+    if run:
+        yield run
+
+
+def _has_break(text: str, before: _Token, after: _Token) -> bool:
+    """Is there more than a space, a hyphen or an initial's point between two words?"""
+    between = text[before.end : after.start]
+    return (
+        not between.isspace()
+        and between not in _HYPHENS
+        and not (between.strip() == "." and len(before.key) == 1)
+    )
+
+
+def _name_of(run: Sequence[_Token], inner: set[str]) -> Name | None:
+    """Return the name in a run of words; None if only a sentence start made its capital."""
+    words = list(run)
+    while words and words[-1].key in _JOINERS and not words[-1].is_capital:
+        words.pop()
+    while words and words[0].key in _ACCIDENTAL and not words[0].is_marked:
+        words.pop(0)
+    while words and words[0].key in _NOT_NAMES:
+        words.pop(0)
+    while words and words[-1].key in _NOT_NAMES:
+        words.pop()
+    if not words:
+        return None
+    lone = words[0]
+    if len(words) == 1 and lone.is_first and not lone.is_marked and lone.key not in inner:
+        return None
+    keys = _without_initials(word.key for word in words)
+    while len(keys) > 1 and keys[0] in _TITLES:
+        keys.pop(0)
+    if not keys or (len(keys) == 1 and (keys[0] in _NOT_NAMES or keys[0] in _TITLES)):
+        return None
+    return Name(words[0].start, words[-1].end, " ".join(keys))

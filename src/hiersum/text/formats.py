@@ -1,8 +1,8 @@
-"""Files of every kind people have become text: plain, Markdown, HTML, PDF, Word, and gzip of these.
+"""Extract text from plain, Markdown, HTML, PDF and Word files, and from gzip of these.
 
-What a file is, is decided by its first bytes; its name only tells Markdown from plain text. The
-libraries that open HTML, PDF and Word files meet arbitrary bytes here and raise whatever they like, so
-each is called in one place that turns any failure into one sentence.
+The format is detected by magic bytes; the suffix only tells Markdown and HTML from plain text. The
+libraries for HTML, PDF and Word may raise anything on arbitrary bytes, so each is called in one place
+that turns any failure into an `InputError`.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _HTML_TAG = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.I)
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?([\w-]{2,20})", re.I)
 _LOOKS_MARKDOWN = re.compile(r"^#{1,6} \S|\[[^\]\n]{1,200}\]\(https?://", re.M)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.S)
-_EXPANSION = 50  # a Word file that unpacks to more than this many times its size is a bomb
+_EXPANSION = 50  # a Word file that unpacks to more than 50 times its size is refused
 _MAX_UNPACKED_BYTES = 64_000_000
-# What a page may declare; others (punycode, UTF-16 in a page of ASCII) are mistakes or traps.
+# Accepted in a page's declaration; others (punycode, UTF-16 in an ASCII page) are mistakes or attacks.
 _WEB_ENCODINGS = frozenset(
     """utf-8 gbk gb2312 gb18030 big5 shift_jis euc_jp iso2022_jp euc_kr koi8-r koi8-u cp874""".split()
 )
@@ -50,7 +50,7 @@ _WEB_ENCODINGS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """The text of a file, its address if it names one, and whether some was left unread."""
+    """The text of a file, its URL if it names one, and whether it was cut off."""
 
     text: str
     url: str = ""
@@ -58,7 +58,7 @@ class Extract:
 
 
 def kind_of(path: PurePath) -> str:
-    """Return the suffix that says what a file holds, `.gz` left out: `.jsonl` of `a.jsonl.gz`."""
+    """Return the lower-case suffix without `.gz`: `.jsonl` for `a.jsonl.gz`."""
     return PurePath(path.name.lower().removesuffix(".gz")).suffix
 
 
@@ -67,12 +67,12 @@ def extract_text(data: bytes, name: str, suffix: str, *, max_characters: int) ->
 
     Args:
         data: the content of the file.
-        name: what to call the file in an error.
-        suffix: the end of the file's name, such as `.md`; may be empty.
-        max_characters: text beyond this is left unread.
+        name: the file's name for errors.
+        suffix: the file's suffix, such as `.md`; may be empty.
+        max_characters: where to cut the text off.
 
     Raises:
-        InputError: the bytes are damaged, or of a kind that holds no text.
+        InputError: the file is damaged or not a text format.
     """
     if data.startswith(_GZIP):
         data = _gunzip(data, name, max_characters)
@@ -83,7 +83,7 @@ def extract_text(data: bytes, name: str, suffix: str, *, max_characters: int) ->
         return _joined(_pdf_pages(data, name), max_characters)
     if data.startswith(_ZIP):
         return _joined(_docx_paragraphs(data, name), max_characters)
-    # Any character takes at most four bytes: what lies beyond cannot be read anyway.
+    # A character has at most four bytes.
     is_cut = len(data) > 4 * max_characters
     data = data[: 4 * max_characters]
     if suffix in _HTML_SUFFIXES or _looks_html(data[:4096]):
@@ -97,7 +97,7 @@ def extract_text(data: bytes, name: str, suffix: str, *, max_characters: int) ->
 
 
 def _cut(text: str, max_characters: int) -> str:
-    """Cut at the last line or sentence end before the limit, so that no paragraph is torn."""
+    """Cut at the last line or sentence end before the limit."""
     if len(text) <= max_characters:
         return text
     text = text[:max_characters]
@@ -106,7 +106,7 @@ def _cut(text: str, max_characters: int) -> str:
 
 
 def _joined(parts: Iterator[str], max_characters: int) -> Extract:
-    """Join parts by line breaks until there is enough text; the rest is never unpacked."""
+    """Join parts by line breaks up to the limit; later parts are never extracted."""
     kept: list[str] = []
     room = max_characters
     for part in parts:
@@ -140,7 +140,7 @@ def _pdf_pages(data: bytes, name: str) -> Iterator[str]:
             yield page.extract_text()
     except InputError:
         raise
-    except Exception as error:  # whatever a damaged PDF makes of its reader
+    except Exception as error:  # pypdf raises many kinds on damaged files
         raise InputError(f"{name}: damaged PDF ({_first_line(error)})") from error
 
 
@@ -156,12 +156,12 @@ def _docx_paragraphs(data: bytes, name: str) -> Iterator[str]:
                     yield from dict.fromkeys(cell.text for cell in row.cells)
             else:
                 yield block.text
-    except Exception as error:  # whatever a damaged archive makes of its reader
+    except Exception as error:  # python-docx raises many kinds on damaged files
         raise InputError(f"{name}: damaged Word file ({_first_line(error)})") from error
 
 
 def _check_word_archive(data: bytes, name: str) -> None:
-    """Refuse other archives, and those that would unpack to far more than they are."""
+    """Refuse archives that are not Word files or would unpack to far more than their size."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
@@ -186,20 +186,20 @@ def _html_text(data: bytes, name: str) -> Extract:
             "//link[@rel='canonical']/@href | //meta[@property='og:url']/@content"
         )
         text = trafilatura.extract(tree, include_comments=False, include_tables=False)
-        # Short pages have no main part to find: take what is left without menus and scripts.
+        # Short pages have no main part: take all text without menus and scripts.
         text = text or trafilatura.html2txt(html)
         if not text.strip():  # too deeply nested, or nothing but bare tags
             collector = _TextCollector()
             collector.feed(html)
             text = "\n".join(collector.parts)
-    except Exception as error:  # whatever broken markup makes of its reader
+    except Exception as error:  # trafilatura raises many kinds on broken markup
         raise InputError(f"{name}: HTML that cannot be read ({_first_line(error)})") from error
     url = next((a for a in addresses if a.startswith(("http://", "https://"))), "")
     return Extract(clean_text(text), clean_text(url))
 
 
 def _decode_declared(data: bytes) -> str | None:
-    """Decode a page as it says it is encoded; None if it does not say, or says it wrongly."""
+    """Decode a page in its declared encoding; None if it declares none, or a wrong one."""
     declared = _META_CHARSET.search(data[:4096])
     if declared is None or data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")):
         return None
@@ -219,7 +219,7 @@ def _looks_html(start: bytes) -> bool:
 
 
 class _TextCollector(HTMLParser):
-    """Collects the text of markup that other readers give up on."""
+    """Collects the text of markup that trafilatura gives up on."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -238,7 +238,7 @@ class _TextCollector(HTMLParser):
 
 
 def _markdown_text(text: str) -> str:
-    """Return the prose of a Markdown file, a line per paragraph: no code, no images, no markup."""
+    """Return the prose of a Markdown file, one paragraph per line, without code and images."""
     from markdown_it import MarkdownIt
 
     lines = []

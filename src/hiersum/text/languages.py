@@ -1,10 +1,11 @@
-"""Which language a document is in, so that a cluster is read in one."""
+"""Detect the language of documents, so that a cluster is read in one."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import Any
 
 from hiersum.errors import ConfigError
 from hiersum.text.words import split_words
@@ -12,8 +13,8 @@ from hiersum.text.words import split_words
 _SAMPLE_CHARACTERS = 2_000
 _MIN_CHARACTERS = 100  # below this, names alone can look like another language
 _MIN_CONFIDENCE = 0.9
-# Words that make up a fifth of any English text and of hardly any other: with enough of them the
-# identifier, which takes most of a second to load, need not be asked.
+# These words are a fifth of any English text and of hardly any other: with enough of them, the
+# identifier, which takes most of a second to load, is not needed.
 _ENGLISH = frozenset(
     "the of and to in is was that for it with as on are at by this from his her had has were".split()
 )
@@ -22,7 +23,7 @@ UNKNOWN = "und"
 
 
 def detect_language(text: str) -> str:
-    """Return the two- or three-letter code of a text's language, `und` where it is not clear."""
+    """Return the two- or three-letter code of a text's language, `und` if it is unclear."""
     sample = text[:_SAMPLE_CHARACTERS]
     if len(sample) < _MIN_CHARACTERS:
         return UNKNOWN
@@ -30,11 +31,11 @@ def detect_language(text: str) -> str:
     if sum(word in _ENGLISH for word in words) > _MIN_ENGLISH_SHARE * len(words):
         return "en"
     language, confidence = _identifier().classify(sample)
-    return language if confidence >= _MIN_CONFIDENCE else UNKNOWN
+    return str(language) if confidence >= _MIN_CONFIDENCE else UNKNOWN
 
 
 def main_language(languages: Sequence[str], num_characters: Sequence[int]) -> str:
-    """Return the language with most text among those that are clear, `und` if none is."""
+    """Return the known language with the most text, `und` if there is none."""
     totals: Counter[str] = Counter()
     for language, number in zip(languages, num_characters, strict=True):
         if language != UNKNOWN:
@@ -43,10 +44,10 @@ def main_language(languages: Sequence[str], num_characters: Sequence[int]) -> st
 
 
 def check_language(code: str) -> str:
-    """Return the code if documents can be told to be in it.
+    """Return the code of a language that can be detected.
 
     Raises:
-        ConfigError: no such language is known to the identifier.
+        ConfigError: the identifier does not know the language.
     """
     if code not in _identifier().labels:
         raise ConfigError(
@@ -56,17 +57,7 @@ def check_language(code: str) -> str:
 
 
 @lru_cache(maxsize=1)
-def _identifier() -> _Identifier:
+def _identifier() -> Any:
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    identifier: _Identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    return identifier
-
-
-class _Identifier:
-    """The part of py3langid's identifier that is used here, for the type checker."""
-
-    labels: list[str]
-
-    def classify(self, text: str) -> tuple[str, float]:
-        raise NotImplementedError
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -5,7 +5,7 @@
     3 June 1990   June 3, 1990   1990-06-03         -> 1990-06-03
     June 1990 -> 1990-06-*   3 June -> *-06-03   June -> *-06-*   Monday -> monday
 
-Left out: dates in digits alone with slashes or points, whose order nobody knows, and fractions.
+Not found: fractions, and dates with slashes or points, whose order is ambiguous.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
-_MONTHS = (
+from hiersum.text.words import split_words
+
+MONTHS = (
     "january february march april may june july august september october november december".split()
 )
-_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _UNITS = (
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
     "sixteen seventeen eighteen nineteen"
@@ -28,12 +30,8 @@ _ORDINALS = (
     "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
     "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
 ).split()
-_SCALES = {
-    "hundred": 100,
-    "thousand": 10**3,
-    "million": 10**6,
-    "billion": 10**9,
-    "trillion": 10**12,
+_SCALES = {"hundred": 100} | {
+    word: 1000**power for power, word in enumerate("thousand million billion trillion".split(), 1)
 }
 _SHORT_SCALES = {
     "k": "thousand",
@@ -49,10 +47,10 @@ _WORDS = {
     **{word[:-1] + "ieth": 10 * number for number, word in enumerate(_TENS, start=2)},
 }
 NUMBER_WORDS = frozenset(_WORDS)
-# They are numbers, but mostly say something else: "one of them", "at first", "a second later".
+# Number words that usually mean something else: "one of them", "at first", "a second later".
 _WEAK = frozenset({"one", "first", "second"})
 
-_MONTH = rf"(?P<{{}}>{'|'.join(_MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
+_MONTH = rf"(?P<{{}}>{'|'.join(MONTHS)}|(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b\.?)"
 _DAY = r"(?P<{}>[0-3]?\d)(?:st|nd|rd|th)?"
 _YEAR = r"(?P<{}>[12]\d{{3}})\b(?![,.]?\d)"
 _DATE = re.compile(
@@ -60,7 +58,7 @@ _DATE = re.compile(
     rf"|{_DAY.format('d2')}\s+(?:of\s+)?{_MONTH.format('m2')}(?:,?\s+{_YEAR.format('y2')})?"
     rf"|{_MONTH.format('m3')}\s+{_DAY.format('d3')}\b(?!\s*[:%]|,\d|\.\d)(?:,?\s+{_YEAR.format('y3')})?"
     rf"|{_MONTH.format('m4')}\s+{_YEAR.format('y4')}"
-    rf"|(?P<alone>{'|'.join([*_MONTHS, *_WEEKDAYS])})\b)",
+    rf"|(?P<alone>{'|'.join([*MONTHS, *WEEKDAYS])})\b)",
     re.I,
 )
 _DIGITS = r"\d{1,3}(?:[,\u00a0\u202f\u2009]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)*"
@@ -72,25 +70,51 @@ _NUMBER = re.compile(
     rf"|(?P<word>{'|'.join(_WORDS)})\b{_SCALE.replace('scale', 'word_scale')})",
     re.I,
 )
+# The lookahead only saves time: most characters do not begin a number.
+_PLAIN_NUMBER = r"\d+(?:[.,]\d+)*"
+_FIND_PLAIN = re.compile(_PLAIN_NUMBER)
+_FIND_SIGNED = re.compile(
+    rf"(?=[-\u2212$\u20ac\u00a3\u00a5\d])[-\u2212]?[$\u20ac\u00a3\u00a5]?{_PLAIN_NUMBER}\s?%?"
+)
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+# Without "march" and "may", which are other words too.
+_CONTRADICTING_WORDS = frozenset(
+    {"no", "not", "never", "first", "second", "third", "half"}
+    | {*_UNITS, *_TENS, *_SCALES, *WEEKDAYS, *MONTHS} - {"march", "may"}
+)
 
 
 class Amount(NamedTuple):
-    """A number or a date, and where it stands."""
+    """A number or a date, and where it is in the text."""
 
     start: int
     end: int
     value: str
     is_weak: bool = False
-    """A word that is seldom meant as a number."""
+    """A number word that usually means something else."""
 
 
 def find_numbers_and_dates(text: str) -> tuple[list[Amount], list[Amount]]:
-    """Return the numbers and the dates of a text; numbers within dates are among the numbers too."""
+    """Return the numbers and the dates of a text; numbers within dates are listed too."""
     return list(_numbers(text)), list(_dates(text))
 
 
+def find_digits(text: str) -> set[str]:
+    """Return the numbers written in digits, without thousands separators."""
+    return {_THOUSANDS.sub("", number) for number in _FIND_PLAIN.findall(text)}
+
+
+def find_amounts(text: str) -> frozenset[str]:
+    """Return what two nearly equal texts may contradict each other in.
+
+    These are numbers with sign, currency and percent sign, number words, negations, weekdays and months.
+    """
+    numbers = (_THOUSANDS.sub("", found).replace(" ", "") for found in _FIND_SIGNED.findall(text))
+    return frozenset(numbers) | _CONTRADICTING_WORDS.intersection(split_words(text))
+
+
 def date_holds(known: str, wanted: str) -> bool:
-    """Does a date say all that another says? 1990-06-03 says *-06-03, but not the other way."""
+    """Is the wanted date known? 1990-06-03 implies *-06-03, but not the other way round."""
     if "-" not in known or "-" not in wanted:
         return known == wanted
     parts = zip(known.split("-"), wanted.split("-"))
@@ -99,10 +123,10 @@ def date_holds(known: str, wanted: str) -> bool:
 
 def _dates(text: str) -> Iterator[Amount]:
     for match in _DATE.finditer(text):
-        if not _is_capitalised(match):
+        if not _is_capitalized(match):
             continue
         alone = (match["alone"] or "").lower()
-        if alone in _WEEKDAYS:
+        if alone in WEEKDAYS:
             value = alone
         else:
             parts = {name[0]: part for name, part in match.groupdict().items() if part}
@@ -110,8 +134,8 @@ def _dates(text: str) -> Iterator[Amount]:
         yield Amount(match.start(), match.end(), value)
 
 
-def _is_capitalised(match: re.Match[str]) -> bool:
-    """Months and weekdays are names; "may" and "march" in lower case are something else."""
+def _is_capitalized(match: re.Match[str]) -> bool:
+    """Months and weekdays are capitalized; "may" and "march" are other words."""
     letters = re.search(r"[^\W\d_]{3,}", match[0])
     return letters is None or letters[0][0].isupper()
 
@@ -122,7 +146,7 @@ def _date_value(year: str | None, month: str, day: str | None) -> str:
 
 
 def _month_number(name: str) -> int:
-    return next(n for n, month in enumerate(_MONTHS, start=1) if month.startswith(name.lower()[:3]))
+    return next(n for n, month in enumerate(MONTHS, start=1) if month.startswith(name.lower()[:3]))
 
 
 def _numbers(text: str) -> Iterator[Amount]:
@@ -131,7 +155,7 @@ def _numbers(text: str) -> Iterator[Amount]:
         if match["digits"]:
             suffix = (match["suffix"] or "").lower()
             has_currency = text[match.start() - 1 : match.start()] in ("$", "\u20ac", "\u00a3")
-            # Behind a currency a letter is a scale ($4.5m); elsewhere it is a unit (5m).
+            # After a currency sign a letter is a scale ($4.5m), elsewhere a unit (5m).
             short = _SHORT_SCALES.get(suffix) if has_currency else None
             value = _plain(match["digits"], match["scale"] or short)
             if suffix == "s":  # the 1990s are not 1990

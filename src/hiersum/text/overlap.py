@@ -1,15 +1,22 @@
-"""Counts of what texts share: n-grams and longest common subsequences.
+"""Counts of what texts share: n-grams and longest common subsequences (LCS).
 
-One core under ranker labels, clone removal, the oracle and ROUGE. The numbers are those of the
-`rouge-score` package; the way there is not: all texts of a call are turned into one array of word ids,
-n-grams into integers, and every pair is counted in a few array operations. Words are runs of a-z and
-0-9, as ROUGE has it, so text in other scripts has no words here.
+Used by ROUGE, ranker labels, the oracle and clone removal. The numbers equal those of the `rouge-score`
+package, but all texts of a call become one array of word ids, n-grams become integers, and every pair is
+counted in a few array operations. As in ROUGE, words are runs of a-z and 0-9, so text in other scripts
+has none.
+
+ROUGE-Lsum compares each sentence of a target with every sentence of its candidate and unites the words
+of all their LCSs. Two sentences may have several; `rouge-score` walks back from the ends of both, takes a
+match wherever there is one, and else goes back in the target unless that would shorten the LCS. Here that
+walk is done column by column on bit vectors (Hyyrö's), many steps in one operation.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from array import array
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -24,14 +31,11 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 _WORD = re.compile("[a-z0-9]+")
-_SURROGATES = 0xD800  # word ids become characters for rapidfuzz; these code points are not allowed
-_NUM_SURROGATES = 0x800
-_MAX_CHARACTERS = 0x110000 - _NUM_SURROGATES
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """What each candidate shares with its target, one entry per pair."""
+    """What each candidate shares with its target; arrays with one entry per pair."""
 
     matches: Ints
     target_total: Ints
@@ -39,12 +43,12 @@ class Overlap:
 
     @property
     def recall(self) -> Floats:
-        """Shared part of the target; 0 for an empty target."""
+        """Shared part of the target; 0 if it is empty."""
         return self.matches / np.maximum(self.target_total, 1)
 
     @property
     def precision(self) -> Floats:
-        """Shared part of the candidate; 0 for an empty candidate."""
+        """Shared part of the candidate; 0 if it is empty."""
         return self.matches / np.maximum(self.candidate_total, 1)
 
     @property
@@ -55,14 +59,14 @@ class Overlap:
 
 
 def split_rouge_words(text: str) -> list[str]:
-    """Return the words that ROUGE counts, unstemmed."""
+    """Return the words that ROUGE counts, not stemmed."""
     return _WORD.findall(text.lower())
 
 
 def ngram_overlap(
     targets: str | Sequence[str], candidates: Sequence[str], n: int, *, stem: bool = True
 ) -> Overlap:
-    """Count the n-grams that candidates share with their targets, each at most as often as it occurs.
+    """Count the n-grams that candidates share with their targets, clipped to the target's counts.
 
     Args:
         targets: one text for all candidates, or one for each of them.
@@ -90,16 +94,10 @@ class EncodedTexts:
         """The text each id belongs to."""
         return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
 
-    def as_strings(self) -> Sequence[Sequence[object]]:
-        """Each text with one character per word, the form that rapidfuzz compares fastest."""
-        codes = np.where(self.ids < _SURROGATES, self.ids, self.ids + _NUM_SURROGATES)
-        text = codes.astype("<u4").tobytes().decode("utf-32-le")
-        return [text[start:end] for start, end in zip(self.offsets[:-1], self.offsets[1:])]
-
-    def as_lists(self) -> list[list[int]]:
-        """Each text as a list of its ids."""
-        bounds = zip(self.offsets[:-1], self.offsets[1:])
-        return [self.ids[start:end].tolist() for start, end in bounds]
+    def as_arrays(self) -> list[array[int]]:
+        """Each text as an array of its ids, which rapidfuzz reads without hashing."""
+        ids = array("q", self.ids.tobytes())
+        return [ids[start:end] for start, end in zip(self.offsets[:-1], self.offsets[1:])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +111,7 @@ class EncodedPairs:
 
 
 class WordIds(dict[str, int]):
-    """Give every word the id of its stem, a new one when the stem is new."""
+    """The id of each word's stem; a new stem gets a new id."""
 
     def __init__(self, stem: bool) -> None:
         self.stem = stem
@@ -126,28 +124,18 @@ class WordIds(dict[str, int]):
 
 
 def count_ngrams(pairs: EncodedPairs, n: int) -> Overlap:
-    """Do what `ngram_overlap` does, on texts that are encoded already."""
+    """Do what `ngram_overlap` does, on encoded texts."""
     target_grams, candidate_grams = _ngram_ids(pairs.targets, pairs.candidates, n)
     return _clipped_matches(target_grams, candidate_grams, pairs.target_of)
 
 
 def measure_lcs(pairs: EncodedPairs) -> Overlap:
-    """Do what `lcs_overlap` does, on texts that are encoded already."""
-    # More words than Unicode has room for are compared as lists of numbers, which is slower.
-    fits = (
-        max(pairs.targets.ids.max(initial=0), pairs.candidates.ids.max(initial=0)) < _MAX_CHARACTERS
-    )
-    target_texts, candidate_texts = (
-        side.as_strings() if fits else side.as_lists() for side in (pairs.targets, pairs.candidates)
-    )
-    if len(target_texts) == 1:
-        lengths = process.cdist(
-            target_texts, candidate_texts, scorer=LCSseq.similarity, dtype=np.int64
-        )[0]
+    """Do what `lcs_overlap` does, on encoded texts."""
+    targets, candidates = pairs.targets.as_arrays(), pairs.candidates.as_arrays()
+    if len(targets) == 1:
+        lengths = process.cdist(targets, candidates, scorer=LCSseq.similarity, dtype=np.int64)[0]
     else:
-        lengths = process.cpdist(
-            target_texts, candidate_texts, scorer=LCSseq.similarity, dtype=np.int64
-        )
+        lengths = process.cpdist(targets, candidates, scorer=LCSseq.similarity, dtype=np.int64)
     target_total = np.diff(pairs.targets.offsets)[pairs.target_of]
     return Overlap(lengths, target_total, np.diff(pairs.candidates.offsets))
 
@@ -168,7 +156,7 @@ def _encode_pairs(
 
 
 def encode_texts(texts: Sequence[str], word_ids: WordIds) -> EncodedTexts:
-    """Turn texts into word ids; texts that are compared must share `word_ids`."""
+    """Turn texts into word ids; texts to be compared must share `word_ids`."""
     words = [split_rouge_words(text) for text in texts]
     lengths = np.fromiter(map(len, words), np.int64, len(words))
     offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths)])
@@ -181,14 +169,14 @@ def encode_texts(texts: Sequence[str], word_ids: WordIds) -> EncodedTexts:
 def _ngram_ids(
     targets: EncodedTexts, candidates: EncodedTexts, n: int
 ) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
-    """Return (n-gram id, text) arrays for both sides, ids in common and dense."""
+    """Return the n-grams of both sides as arrays of shared ids and of text numbers."""
     num_targets = len(targets.ids)
     words = np.concatenate([targets.ids, candidates.ids])
     texts = np.concatenate([targets.segment_of(), -1 - candidates.segment_of()])
     num_words = int(words.max(initial=0)) + 1
     grams = words
     for width in range(2, n + 1):
-        # An n-gram is its first n-1 words and its last; made dense so that any n fits 64 bits.
+        # An n-gram is an (n-1)-gram and a word. Renumbering keeps any n within 64 bits.
         if width > 2:
             grams = np.unique(grams, return_inverse=True)[1]
         grams = grams[: len(words) - width + 1] * num_words + words[width - 1 :]
@@ -209,7 +197,7 @@ def _clipped_matches(
     grams, texts = target_grams
     num_candidates = len(target_of)
     num_targets = int(target_of.max(initial=-1)) + 1
-    # Only n-grams of some target can match: number those, and forget the rest.
+    # Only n-grams of some target can match: number those, and drop the rest.
     known, gram_ids = np.unique(grams, return_inverse=True)
     target_keys, target_counts = np.unique(texts * len(known) + gram_ids, return_counts=True)
 
@@ -227,3 +215,115 @@ def _clipped_matches(
     matches = np.bincount(pair, weights=shared, minlength=num_candidates).astype(np.int64)
     target_total = np.bincount(texts, minlength=num_targets)[target_of]
     return Overlap(matches, target_total, candidate_total)
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedLines:
+    """Texts whose lines are their sentences; text i is lines first[i] to first[i + 1]."""
+
+    lines: EncodedTexts
+    first: Ints
+
+    @classmethod
+    def of(cls, texts: Sequence[str], word_ids: WordIds) -> EncodedLines:
+        """Encode texts; texts to be compared must share `word_ids`."""
+        lines_of = [text.split("\n") for text in texts]
+        first = np.cumsum([0, *map(len, lines_of)])
+        return cls(encode_texts(list(chain.from_iterable(lines_of)), word_ids), first)
+
+    def whole(self) -> EncodedTexts:
+        """Return each text as one sequence."""
+        return EncodedTexts(self.lines.ids, self.lines.offsets[self.first])
+
+    def sentences(self) -> list[list[array[int]]]:
+        """Return the sentences of each text that have words."""
+        words = self.lines.as_arrays()
+        bounds = zip(self.first[:-1].tolist(), self.first[1:].tolist())
+        return [[line for line in words[start:end] if line] for start, end in bounds]
+
+
+def count_unions(targets: EncodedLines, candidates: EncodedLines) -> Overlap:
+    """Count the words in the union of LCSs of each target and its candidate, as ROUGE-Lsum does.
+
+    A word counts at most as often as both texts have it.
+    """
+    matches = [_union_matches(*pair) for pair in zip(targets.sentences(), candidates.sentences())]
+    totals = (np.diff(side.whole().offsets) for side in (targets, candidates))
+    return Overlap(np.array(matches, dtype=np.int64), *totals)
+
+
+def _union_matches(target: Sequence[array[int]], candidate: Sequence[array[int]]) -> int:
+    if len(target) == len(candidate) == 1:  # nothing to unite
+        return LCSseq.similarity(target[0], candidate[0])
+    united: Counter[int] = Counter()
+    for sentence in target:
+        masks: dict[int, int] = {}
+        for position, word in enumerate(sentence):
+            masks[word] = masks.get(word, 0) | 1 << position
+        union = 0
+        for other in candidate:
+            union |= _lcs_positions(masks, len(sentence), other)
+        united.update(word for place, word in enumerate(sentence) if union >> place & 1)
+    written = Counter(word for sentence in candidate for word in sentence)
+    return (united & written).total()
+
+
+def _lcs_positions(masks: Mapping[int, int], length: int, other: Sequence[int]) -> int:
+    """Return the positions of a sentence, as bits, that are in its common subsequence with another.
+
+    Args:
+        masks: for each word of the sentence, its positions as bits.
+        length: words of the sentence.
+        other: the words of the other sentence.
+    """
+    # One column for each word of the other sentence that this one has. Bit i of `rises` says that
+    # the subsequence with the first i + 1 words of the sentence is longer than with the first i.
+    everything = (1 << length) - 1
+    columns: list[tuple[int, int, bool]] = []
+    flat = everything
+    gap = False
+    for word in other:
+        mask = masks.get(word)
+        if mask is None:
+            gap = True
+            continue
+        hits = flat & mask
+        flat = ((flat + hits) | (flat - hits)) & everything
+        columns.append((mask, everything ^ flat, gap))
+        gap = False
+    return _walk_back(columns, length, gap)
+
+
+def _walk_back(columns: Sequence[tuple[int, int, bool]], end: int, gap: bool) -> int:
+    positions = 0
+    for index in range(len(columns) - 1, -1, -1):
+        mask, rises, gap_before = columns[index]
+        if gap:
+            # A word that the sentence lacks: back to where the subsequence last became longer.
+            end = (rises & ((1 << end) - 1)).bit_length()
+        if end == 0:
+            break
+        earlier = columns[index - 1][1] if index else 0
+        match = (mask & ((1 << end) - 1)).bit_length()
+        turn = _turn(rises, earlier, match, end)
+        if turn:
+            end = turn
+        elif match:
+            positions |= 1 << (match - 1)
+            end = match - 1
+        else:
+            break
+        gap = gap_before
+    return positions
+
+
+def _turn(rises: int, earlier: int, match: int, end: int) -> int:
+    """Return where, above the match, the walk leaves the column without one; 0 if it does not."""
+    places = (earlier & ((1 << end) - 1)) >> match << match
+    while places:
+        place = places.bit_length()
+        below = (1 << (place - 1)) - 1
+        if (rises & below).bit_count() == (earlier & below).bit_count():
+            return place
+        places &= below
+    return 0

@@ -1,8 +1,8 @@
-"""The released weights' way of writing: lower case, Penn-style spaces; and the way back.
+"""Convert text to the form of the released weights, lower-case Penn style, and back.
 
-The authors' vocabulary knows no capitals and expects every punctuation mark to stand alone, quotes as
-`` and ''. `to_penn` writes text that way; `from_penn` joins what was parted and takes capitals from the
-sources, where most names of a summary stand.
+The authors' vocabulary has no capitals and expects spaces around every punctuation mark, and quotes as
+`` and ''. `from_penn` removes the spaces and takes capitals from the sources, which have most names of a
+summary.
 """
 
 from __future__ import annotations
@@ -13,25 +13,14 @@ from collections.abc import Iterable, Mapping
 
 from hiersum.text.sentences import ABBREVIATIONS, OPEN_ABBREVIATIONS, split_sentences
 
-# Characters that the vocabulary does not have, as the ones it has.
+# Characters that the vocabulary lacks, and what it has for them.
 _PLAIN = str.maketrans(
-    {
-        "\u2018": "'",
-        "\u2019": "'",
-        "\u02bc": "'",
-        "\u00b4": "'",
-        "\u2013": " -- ",
-        "\u2014": " -- ",
-        "\u2015": " -- ",
-        "\u2026": " ... ",
-        "\u2010": "-",
-        "\u2011": "-",
-        "\u00ab": " `` ",
-        "\u00bb": " '' ",
-        "\u201c": " `` ",
-        "\u201e": " `` ",
-        "\u201d": " '' ",
-    }
+    dict.fromkeys("\u2018\u2019\u02bc\u00b4", "'")
+    | dict.fromkeys("\u2013\u2014\u2015", " -- ")
+    | dict.fromkeys("\u2010\u2011", "-")
+    | dict.fromkeys("\u00ab\u201c\u201e", " `` ")
+    | dict.fromkeys("\u00bb\u201d", " '' ")
+    | {"\u2026": " ... "}
 )
 _TO_PENN = [
     (re.compile(r'(^|[\s(\[{<])"'), r"\1 `` "),
@@ -41,7 +30,7 @@ _TO_PENN = [
     (re.compile(r"([:,])(?!\d)"), r" \1 "),
     (re.compile(r"(?<!\d)([:,])"), r" \1 "),
     (re.compile(r"--+"), " -- "),
-    # A full stop is parted at the end of a sentence only; elsewhere it belongs to its word.
+    # A full stop is separate at the end of a sentence only; elsewhere it belongs to its word.
     (re.compile(r"(?<![.\s])\.([\s)\]}>'`]*)$"), r" . \1"),
     (re.compile(r"(?<=[^\s'])'(?=\s|$)"), " '"),
     (re.compile(r"(?i)(?<=[^\s'])('s|'m|'d|'ll|'re|'ve|n't)(?=\s|$)"), r" \1"),
@@ -66,25 +55,25 @@ _CASED_WORD = re.compile(r"[^\W\d_][\w'\u2019.-]*[\w]|[^\W\d_]")
 
 
 def to_penn(text: str) -> str:
-    """Write a text in lower case with every mark alone, as the released vocabulary expects it."""
+    """Convert a text to lower-case Penn style."""
     sentences = split_sentences(text.translate(_PLAIN))
     return " ".join(_sentence_to_penn(sentence) for sentence in sentences).lower()
 
 
 def from_penn(text: str, casing: Mapping[str, str] | None = None) -> str:
-    """Write Penn-style text as people do: marks joined, sentences and names with capitals."""
+    """Convert Penn-style text to prose, with the given casing of words."""
     text = _BLANKS.sub(" ", text).strip()
     for pattern, replacement in _FROM_PENN:
         text = pattern.sub(replacement, text)
     text = _restore_case(_BLANKS.sub(" ", text).strip(), casing or {})
-    return " ".join(_capitalised(sentence) for sentence in _sentences_in_lower_case(text))
+    return " ".join(_capitalized(sentence) for sentence in _sentences_in_lower_case(text))
 
 
 def learn_casing(sources: Iterable[str]) -> dict[str, str]:
     """Learn how each lower-cased word is written in the sources.
 
-    A word at the start of a sentence says nothing about its case, so it is counted only if the word
-    stands nowhere else. Among forms, the most frequent wins, and the first of equals.
+    The start of a sentence says nothing about a word's case, so it counts only if the word occurs nowhere
+    else. The most frequent form wins, and the first of equals.
     """
     inner: dict[str, Counter[str]] = {}
     initial: dict[str, Counter[str]] = {}
@@ -96,7 +85,7 @@ def learn_casing(sources: Iterable[str]) -> dict[str, str]:
     casing = {word: forms.most_common(1)[0][0] for word, forms in inner.items()}
     for word, forms in initial.items():
         form = forms.most_common(1)[0][0]
-        # "USA" is a name wherever it stands; "Bridge" at a start may be any word.
+        # "USA" is a name anywhere; "Bridge" at the start of a sentence may be any word.
         casing.setdefault(word, form if not form[1:].islower() else word)
     return casing
 
@@ -120,7 +109,7 @@ def _restore_case(text: str, casing: Mapping[str, str]) -> str:
 
 
 def _sentences_in_lower_case(text: str) -> list[str]:
-    """Split where a stop and a space stand: there are no capitals yet to tell a boundary by."""
+    """Split after every stop and space: there are no capitals yet to tell boundaries by."""
     sentences: list[str] = []
     parts = re.split(r'(?<=[.!?])(?<!\b[a-z]\.)(?<!\.\w\.)\s+(?!\d)|(?<=[.]")\s+', text)
     for part in parts:
@@ -132,7 +121,7 @@ def _sentences_in_lower_case(text: str) -> list[str]:
     return sentences
 
 
-def _capitalised(sentence: str) -> str:
+def _capitalized(sentence: str) -> str:
     match = re.search(r"\w", sentence)
     if match is None:
         return sentence

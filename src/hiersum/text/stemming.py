@@ -1,9 +1,8 @@
 """Porter's stemmer in the variant that ROUGE implementations use.
 
 The rules are those of Porter (1980) with NLTK's changes (short words, -y after vowels, irregular forms),
-because `rouge-score` stems that way and our counts must equal its counts. A word's *form* is one letter
-per character, `v` for a vowel and `c` for a consonant; Porter's measure m of a stem is then the number
-of times `vc` occurs in its form.
+as in `rouge-score`, whose counts ours must equal. A word's *form* has `v` for each vowel and `c` for each
+consonant; Porter's measure m of a stem is the number of times `vc` occurs in its form.
 """
 
 from __future__ import annotations
@@ -12,66 +11,29 @@ import string
 from functools import lru_cache
 
 _IRREGULAR = {
-    "sky": "sky",
-    "skies": "sky",
-    "dying": "die",
-    "lying": "lie",
-    "tying": "tie",
-    "news": "news",
-    "innings": "inning",
-    "inning": "inning",
-    "outings": "outing",
-    "outing": "outing",
-    "cannings": "canning",
-    "canning": "canning",
-    "howe": "howe",
-    "proceed": "proceed",
-    "exceed": "exceed",
-    "succeed": "succeed",
-}
-
+    "sky": "sky", "skies": "sky", "dying": "die", "lying": "lie", "tying": "tie", "news": "news",
+    "innings": "inning", "inning": "inning", "outings": "outing", "outing": "outing",
+    "cannings": "canning", "canning": "canning", "howe": "howe",
+    "proceed": "proceed", "exceed": "exceed", "succeed": "succeed",
+}  # fmt: skip
 _STEP_2 = {
-    "ational": "ate",
-    "tional": "tion",
-    "enci": "ence",
-    "anci": "ance",
-    "izer": "ize",
-    "bli": "ble",
-    "alli": "al",
-    "entli": "ent",
-    "eli": "e",
-    "ousli": "ous",
-    "ization": "ize",
-    "ation": "ate",
-    "ator": "ate",
-    "alism": "al",
-    "iveness": "ive",
-    "fulness": "ful",
-    "ousness": "ous",
-    "aliti": "al",
-    "iviti": "ive",
-    "biliti": "ble",
-    "fulli": "ful",
-    "logi": "log",
-}
+    "ational": "ate", "tional": "tion", "enci": "ence", "anci": "ance", "izer": "ize", "bli": "ble",
+    "alli": "al", "entli": "ent", "eli": "e", "ousli": "ous", "ization": "ize", "ation": "ate",
+    "ator": "ate", "alism": "al", "iveness": "ive", "fulness": "ful", "ousness": "ous", "aliti": "al",
+    "iviti": "ive", "biliti": "ble", "fulli": "ful", "logi": "log",
+}  # fmt: skip
 _STEP_3 = {
-    "icate": "ic",
-    "ative": "",
-    "alize": "al",
-    "iciti": "ic",
-    "ical": "ic",
-    "ful": "",
-    "ness": "",
-}
+    "icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": "",
+}  # fmt: skip
 _STEP_4 = dict.fromkeys(
     "al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize".split(), ""
 )
-# The last two letters of each step's suffixes: most words are let through by one look at them.
+# The last two letters of each step's suffixes: most words can skip the step.
 _ENDS_2 = frozenset(suffix[-2:] for suffix in _STEP_2)
 _ENDS_3 = frozenset(suffix[-2:] for suffix in _STEP_3)
 _ENDS_4 = frozenset(suffix[-2:] for suffix in _STEP_4)
 
-# "y" keeps its letter here; whether it is a vowel depends on the one before it.
+# "y" stays: whether it is a vowel depends on the letter before it.
 _FORM_OF = str.maketrans(
     {
         letter: "v" if letter in "aeiou" else "c"

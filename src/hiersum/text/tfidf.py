@@ -1,7 +1,8 @@
-"""Texts as sparse tf-idf vectors of length one, so that a dot product is a cosine."""
+"""Texts as sparse tf-idf vectors of unit length, so that a dot product is a cosine."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from itertools import chain
 
@@ -21,41 +22,30 @@ class TfidfSpace:
     """
 
     def __init__(self, texts: Sequence[str], *, stem: bool = False) -> None:
-        self._stem = stem
-        words = [self._words(text) for text in texts]
-        self._ids = _WordIds()
-        ids = np.fromiter(map(self._ids.__getitem__, chain.from_iterable(words)), np.int64)
-        counts = self._counts(ids, [len(row) for row in words])
-        document_frequency = counts.getnnz(axis=0)
-        self._weights = np.log(max(len(texts), 1) / np.maximum(document_frequency, 1))
+        self._split = split_stems if stem else split_words
+        self._ids: defaultdict[str, int] = defaultdict()
+        self._ids.default_factory = self._ids.__len__
+        counts = self._count([[self._ids[word] for word in self._split(text)] for text in texts])
+        self._weights = np.log(max(len(texts), 1) / np.maximum(counts.getnnz(axis=0), 1))
         self.vectors = self._weigh(counts)
         """The vectors of the texts the space was made from, one row each."""
 
     def vectors_of(self, texts: Sequence[str]) -> sparse.csr_matrix:
-        """Return vectors of other texts; words unknown to the space are left out."""
-        return self._weigh(self._known_counts(texts))
+        """Return vectors of other texts, ignoring words unknown to the space."""
+        known = self._ids
+        return self._weigh(
+            self._count([[known[w] for w in self._split(text) if w in known] for text in texts])
+        )
 
-    def __contains__(self, word: str) -> bool:
-        return word in self._ids
-
-    def _words(self, text: str) -> list[str]:
-        return split_stems(text) if self._stem else split_words(text)
-
-    def _known_counts(self, texts: Sequence[str]) -> sparse.csr_matrix:
-        """Count the words of texts that the space knows."""
-        known = [[self._ids[w] for w in self._words(text) if w in self._ids] for text in texts]
-        ids = np.fromiter(chain.from_iterable(known), np.int64)
-        return self._counts(ids, [len(row) for row in known])
-
-    def _counts(self, ids: NDArray[np.int64], lengths: Sequence[int]) -> sparse.csr_matrix:
-        shape = (len(lengths), len(self._ids))
-        starts = np.cumsum([0, *lengths])
-        counts = sparse.csr_matrix((np.ones(len(ids)), ids, starts), shape)
-        counts.sum_duplicates()  # a word that stands twice in a row becomes its count
+    def _count(self, rows: Sequence[Sequence[int]]) -> sparse.csr_matrix:
+        ids = np.fromiter(chain.from_iterable(rows), np.int64)
+        starts = np.cumsum([0, *map(len, rows)])
+        counts = sparse.csr_matrix((np.ones(len(ids)), ids, starts), (len(rows), len(self._ids)))
+        counts.sum_duplicates()
         return counts
 
     def _weigh(self, counts: sparse.csr_matrix) -> sparse.csr_matrix:
-        # On the values alone: the products of sparse matrices cost more than all the rest.
+        # On the values alone: products of sparse matrices cost more than all the rest.
         values = counts.data * self._weights[counts.indices]
         squares = sparse.csr_matrix((values**2, counts.indices, counts.indptr), counts.shape)
         norms = np.sqrt(squares.sum(axis=1)).A1
@@ -65,15 +55,7 @@ class TfidfSpace:
         return vectors
 
 
-class _WordIds(dict[str, int]):
-    """Number words in the order in which they are first asked for."""
-
-    def __missing__(self, word: str) -> int:
-        self[word] = number = len(self)
-        return number
-
-
 def cosines(left: sparse.csr_matrix, right: sparse.csr_matrix) -> NDArray[np.float64]:
     """Return the cosine of every row of one matrix with every row of the other."""
     result: NDArray[np.float64] = (left @ right.T).toarray()
-    return np.clip(result, 0, 1)  # rounding may go a hair above 1
+    return np.clip(result, 0, 1)  # rounding may exceed 1

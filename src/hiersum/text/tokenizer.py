@@ -1,7 +1,7 @@
 """Subword pieces: train, load, encode and decode SentencePiece models.
 
-Each profile of the network has special pieces of its own and expects text in its own form. A model
-that lacks what its profile needs is refused when it is loaded, not when a summary looks odd.
+Each profile has its own special pieces and expects text in its own form: Penn style for the released
+weights, known letters for T5. A model that lacks what its profile needs is refused when it is loaded.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ import hashlib
 import io
 import re
 import string
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,31 +20,30 @@ import sentencepiece
 
 from hiersum.errors import CheckpointError, ConfigError
 from hiersum.text.encodings import clean_text
-from hiersum.text.folding import Folding
 from hiersum.text.penn import to_penn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenizerProfile:
-    """The special pieces of a kind of model, and how its text is written."""
+    """The special pieces of a kind of model, and the form of its text."""
 
     pad: str
     begin: str
     end: str
     title: str | None
-    """Ends the title where it is read as the first paragraph."""
+    """Ends the title, where it is the first paragraph."""
     paragraph: str | None = None
-    """Joins the paragraphs of a flat source; None where they simply follow each other."""
+    """Separates the paragraphs of a flat source, if anything does."""
     title_in_every_paragraph: bool = False
     """Does each paragraph begin with the title and end with the end piece?"""
     ids: dict[str, int]
-    """Pieces whose ids the weights count on."""
+    """The ids that the weights expect of special pieces."""
     spaces: tuple[str, ...] = ()
-    """Pieces that stand for a space when text is decoded."""
+    """Pieces that are decoded as a space."""
     is_penn: bool = False
-    """Is text lower-cased and parted in the Penn style before it is encoded?"""
+    """Is text converted to lower-case Penn style before it is encoded?"""
     folds_letters: bool = False
-    """Are letters that it does not know read without their marks?"""
+    """Do letters that are not in the vocabulary lose their diacritics?"""
 
 
 PROFILES = {
@@ -61,16 +62,62 @@ PROFILES = {
     ),
 }  # fmt: skip
 _MIN_SIZE = 16
+# Letters that Unicode does not decompose, and what they look like.
+_ALIKE = dict(zip("øØđĐłŁıħĦŧŦðÐ−×‐‑`", "oOdDlLihHtTdD-x--'"))
+_WORD = re.compile(r"[^\W\d_]+")
+
+
+class Folding(dict[int, str]):
+    """Replaces letters that a vocabulary lacks by similar ones, and restores them.
+
+    T5 knows é and ü but not í, ñ or ø: "Martínez" would be read as "Mart?nez", and could not be written.
+    Every letter becomes one letter, so that positions in a text stay the same. The keys and values are
+    those of a table for `str.translate`, filled on demand.
+    """
+
+    def __init__(self, known: Set[str]) -> None:
+        """Take the letters that the vocabulary has."""
+        super().__init__()
+        self._known = known
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        # SentencePiece normalizes compatible forms itself.
+        if not self._known >= set(unicodedata.normalize("NFKC", letter)):
+            base = _ALIKE.get(letter) or unicodedata.normalize("NFKD", letter)[0]
+            letter = base if base in self._known else letter
+        self[code] = letter
+        return letter
+
+    def fold(self, text: str) -> str:
+        """Return a text in letters of the vocabulary, as far as there are similar ones."""
+        return text if text.isascii() and "`" not in text else text.translate(self)
+
+    def unfold(self, text: str, sources: Iterable[str]) -> str:
+        """Return a text with words spelled as in the sources.
+
+        A word that some source spells without diacritics stays as it is.
+        """
+        sources = list(sources)
+        if all(source.isascii() for source in sources):
+            return text
+        counts = Counter(word for source in sources for word in _WORD.findall(source))
+        spellings: dict[str, str] = {}
+        for word, _ in counts.most_common():
+            folded = self.fold(word)
+            if folded != word and folded not in counts:
+                spellings.setdefault(folded, word)
+        return _WORD.sub(lambda match: spellings.get(match[0], match[0]), text)
 
 
 class Tokenizer:
     """Text to piece ids and back, for one profile."""
 
     def __init__(self, model: bytes, profile: str, *, name: str = "tokenizer") -> None:
-        """Load a serialised SentencePiece model.
+        """Load a serialized SentencePiece model.
 
         Raises:
-            CheckpointError: the bytes are no such model, or it lacks pieces of the profile.
+            CheckpointError: the bytes are not a model, or it lacks pieces of the profile.
         """
         if profile not in PROFILES:
             raise ConfigError(
@@ -92,7 +139,7 @@ class Tokenizer:
         self.title_in_every_paragraph = self.profile.title_in_every_paragraph
         self._special_ids = {self._id(piece) for piece in self.profile.ids} - {self.unknown_id}
         self._space_ids = {self._id(piece) for piece in self.profile.spaces}
-        # Written out in a document, "<S>" is text and not the begin of a summary.
+        # "<S>" in a document is text, not the beginning of a summary.
         specials = [piece for piece in self.profile.ids if piece != "<unk>"]
         self._lookalike = re.compile("|".join(map(re.escape, specials)))
         self._folding = None
@@ -113,14 +160,14 @@ class Tokenizer:
         """A checksum that tells one model from another."""
         return hashlib.sha256(self.model).hexdigest()
 
-    @property
-    def unwritable_ids(self) -> list[int]:
-        """Pieces that no summary may hold: special ones but for the end and breaks, and unknown."""
-        return sorted((self._special_ids | {self.unknown_id}) - {self.end_id} - self._space_ids)
-
     def forbidden_ids(self, vocab_size: int) -> list[int]:
-        """Return the ids that a network of this many must not write: a network may have rows to spare."""
-        return [*self.unwritable_ids, *range(self.size, vocab_size)]
+        """Return the ids that no summary may contain, given the network's vocabulary size.
+
+        These are special pieces other than the end and breaks, the unknown piece, and the network's
+        rows beyond the last piece.
+        """
+        special = self._special_ids | {self.unknown_id}
+        return [*sorted(special - {self.end_id} - self._space_ids), *range(self.size, vocab_size)]
 
     @property
     def all_pieces(self) -> list[str]:
@@ -128,7 +175,7 @@ class Tokenizer:
         return [self._processor.id_to_piece(index) for index in range(self.size)]
 
     def encode(self, text: str) -> list[int]:
-        """Return the piece ids of a text, written in the profile's form; no special id is among them."""
+        """Return the piece ids of a text in the profile's form, without special ids."""
         return self.encode_many([text])[0]
 
     def encode_many(self, texts: Sequence[str]) -> list[list[int]]:
@@ -137,9 +184,9 @@ class Tokenizer:
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of piece ids, special ones left out.
+        """Return the text of piece ids without special pieces.
 
-        Text of a `hiersumm` model comes back in Penn style; `penn.from_penn` turns it into prose.
+        Text of a `hiersumm` model is in Penn style; `penn.from_penn` turns it into prose.
         """
         parts: list[list[int]] = [[]]
         for piece_id in ids:
@@ -151,17 +198,12 @@ class Tokenizer:
         return " ".join(text for text in texts if text)
 
     def fold(self, text: str) -> str:
-        """Return a text in the letters that are read and written."""
+        """Return a text in letters of the vocabulary."""
         return text if self._folding is None else self._folding.fold(text)
 
     def unfold(self, text: str, sources: Iterable[str]) -> str:
-        """Return a text that was written, with its words in the letters of the sources."""
+        """Return a decoded text with words spelled as in the sources."""
         return text if self._folding is None else self._folding.unfold(text, sources)
-
-    def pieces(self, text: str) -> list[str]:
-        """Return the pieces of a text, for people to look at."""
-        pieces: list[str] = self._processor.encode(self._prepared(text), out_type=str)
-        return pieces
 
     def _prepared(self, text: str) -> str:
         text = self._lookalike.sub(lambda match: f"< {match[0][1:-1]} >", clean_text(text))
@@ -188,7 +230,7 @@ def train_tokenizer(
     """Train a SentencePiece model of the `paper` profile, shared by sources and targets.
 
     Returns:
-        The serialised model; `Tokenizer(model, "paper")` loads it.
+        The serialized model; `Tokenizer(model, "paper")` loads it.
 
     Raises:
         ConfigError: the texts are too few for that many pieces.
@@ -212,7 +254,7 @@ def train_tokenizer(
             control_symbols=["<T>"],
             num_threads=threads,
             input_sentence_size=2_000_000,
-            max_sentence_length=1 << 16,  # bytes; longer lines would be left out without a word
+            max_sentence_length=1 << 16,  # bytes; longer lines would be skipped silently
             shuffle_input_sentence=True,
             minloglevel=2,
         )

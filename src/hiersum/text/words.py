@@ -1,8 +1,8 @@
 """Words for counting and comparing, in any script.
 
-A word is a run of letters, digits and marks; scripts that are written without spaces (Chinese,
-Japanese, Thai, Lao, Burmese, Khmer) give one word per character, which is enough to compare texts and
-to count their length. ROUGE has words of its own, in `overlap.py`.
+A word is a run of letters, digits and marks. In scripts without spaces (Chinese, Japanese, Thai, Lao,
+Burmese, Khmer) every character is a word, which is enough to compare texts and to measure their length.
+ROUGE has its own words, in `overlap.py`.
 """
 
 from __future__ import annotations
@@ -24,22 +24,6 @@ _WORD = re.compile(
 )
 _LONG_TEXT = 10_000
 _POSSESSIVE = ("'s", "\u2019s")
-# The look ahead changes nothing but the time: most characters begin no number.
-_NUMBER = re.compile(
-    r"(?=[-\u2212$\u20ac\u00a3\u00a5\d])[-\u2212]?[$\u20ac\u00a3\u00a5]?\d+(?:[.,]\d+)*\s?%?"
-)
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_NUMBER_WORDS = frozenset(
-    """no not never zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
-    fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety
-    hundred thousand million billion first second third half""".split()
-)
-# Without march and may, which are other words too.
-DATE_WORDS = frozenset(
-    """monday tuesday wednesday thursday friday saturday sunday january february april june july august
-    september october november december""".split()
-)
-
 FUNCTION_WORDS = frozenset(
     """a an the this that these those there here and or nor but if then than so as of at by for from in
     into on onto over under out off up down with within without about after before between through
@@ -50,16 +34,14 @@ FUNCTION_WORDS = frozenset(
     having do does did doing done can could may might must shall should will would again once just
     too""".split()
 )
-"""English words that say little by themselves."""
-LINKING_ADVERBS = frozenset(
+"""English words with little meaning of their own."""
+_REFERRING_WORDS = frozenset(
     """however moreover furthermore additionally therefore thus then meanwhile instead still
-    nevertheless nonetheless consequently similarly likewise""".split()
+    nevertheless nonetheless consequently similarly likewise also that such there here but and or so
+    another other others both neither""".split()
 )
 _PRONOUNS = frozenset("he him she it they them this these those latter".split())
 _POSSESSIVES = frozenset("his her hers its their theirs".split())
-_REFERRING_WORDS = LINKING_ADVERBS | frozenset(
-    "also that such there here but and or so another other others both neither".split()
-)
 _REFERRING_PHRASES = frozenset(
     {("for", "instance"), ("for", "example"), ("in", "contrast"), ("in", "addition")}
     | {("by", "contrast"), ("on", "the", "contrary"), ("on", "the", "other"), ("as", "such")}
@@ -75,7 +57,7 @@ def split_words(text: str) -> list[str]:
 
 @lru_cache(maxsize=2_048)
 def _words(text: str) -> tuple[str, ...]:
-    # Kept for a while: of one cluster, duplicates, ranking and graphs all ask for the same words.
+    # Cached: duplicates, ranking and graphs split the same texts.
     return tuple(_WORD.findall(text.lower()))
 
 
@@ -85,18 +67,17 @@ def split_stems(text: str) -> list[str]:
 
 
 def content_stems(text: str) -> list[str]:
-    """Return the stems of all but function words: Lessing is none, though its stem, less, would be."""
+    """Return the stems of content words; Lessing is one, though its stem, less, is not."""
     return [stem_word(word) for word in split_words(text) if word not in FUNCTION_WORDS]
 
 
-def query_words(text: str) -> list[str]:
-    """Return the words that a question is about: its content words, or all if it has no other."""
-    words = split_words(text)
-    return [word for word in words if word not in FUNCTION_WORDS] or words
+def query_stems(text: str) -> set[str]:
+    """Return the stems of a query's content words, or of all its words if it has no others."""
+    return set(content_stems(text) or split_stems(text))
 
 
 def stem_word(word: str) -> str:
-    """Return the stem of a word in small letters: of its own form, if it is a possessive."""
+    """Return the stem of a lower-case word, without a possessive ending."""
     if word.endswith(_POSSESSIVE):
         word = word[:-2]
     return stem(word) if len(word) > 3 and word.isascii() else word
@@ -105,7 +86,7 @@ def stem_word(word: str) -> str:
 def leans_on_another(words: Sequence[str]) -> bool:
     """Does a sentence of these words refer to an earlier one: "In March he ...", "For example ..."?
 
-    Only where it begins: further on, what a word refers to may stand before it.
+    Only its beginning counts: a later word may refer to an earlier one of the same sentence.
     """
     words = [_CONTRACTED.split(word, maxsplit=1)[0] for word in words[:4]]  # "it's"
     return (
@@ -119,13 +100,13 @@ def leans_on_another(words: Sequence[str]) -> bool:
 def count_words(text: str) -> int:
     """Count the words of a text."""
     if len(text) < _LONG_TEXT:
-        # Small letters may part words that capitals do not, but not in ASCII.
+        # Outside ASCII, lower-casing may change where words end.
         return len(_words(text) if text.isascii() else _WORD.findall(text))
-    return sum(1 for _ in _WORD.finditer(text))  # slower, but keeps no list of millions
+    return sum(1 for _ in _WORD.finditer(text))  # slower, but without a list of millions
 
 
 def count_letters(text: str) -> int:
-    """Count the letters and digits of a text: spaces and marks may be written otherwise elsewhere."""
+    """Count the letters and digits of a text, which tokenizing leaves in place."""
     return sum(map(str.isalnum, text))
 
 
@@ -135,17 +116,10 @@ def cut_words(text: str, max_words: int) -> str:
 
 
 def split_every(text: str, num_words: int) -> Iterator[str]:
-    """Yield a text in pieces of `num_words` words, the last one perhaps shorter."""
+    """Yield a text in pieces of `num_words` words; the last one may be shorter."""
     start = 0
     for match in islice(_WORD.finditer(text), num_words, None, num_words):
         yield text[start : match.start()].strip()
         start = match.start()
     if rest := text[start:].strip():
         yield rest
-
-
-def find_amounts(text: str) -> frozenset[str]:
-    """Return what makes two texts contradict each other: numbers with sign, currency and per cent,
-    number words, negations, weekdays and months."""
-    numbers = (_THOUSANDS.sub("", number).replace(" ", "") for number in _NUMBER.findall(text))
-    return frozenset(numbers) | (_NUMBER_WORDS | DATE_WORDS).intersection(split_words(text))

@@ -10,8 +10,8 @@ from typing import Any, Protocol
 from hiersum.config import DataConfig
 from hiersum.errors import InputError
 from hiersum.request import Request, check_length
+from hiersum.text.documents import choose_documents, nothing_to_read
 from hiersum.text.encodings import clean_text
-from hiersum.text.readable import choose_documents, nothing_to_read
 from hiersum.text.words import count_words
 from hiersum.types import (
     Attention,

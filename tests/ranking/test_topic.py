@@ -1,16 +1,74 @@
-"""Documents about a title are told from what only shares a word with it, and none of a folder is lost."""
+"""A cluster's topic is found in its documents, and documents about a title are told from the rest."""
 
 from __future__ import annotations
 
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from made_up import WORDS
+from support import EXAMPLES
 
 from hiersum.config import DataConfig
-from hiersum.ranking.aboutness import weigh_documents
+from hiersum.ranking.topic import find_topic, weigh_documents
+from hiersum.text.documents import read_documents
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.types import Document
+
+BODIES = [
+    "The harbour bridge is closed. Cracks were found in the harbour bridge on Monday.",
+    "Ferries carry everyone while the harbour bridge is closed. Ferries are full on Monday.",
+    "Nobody paid for the Harbour Bridge yet. On Monday nobody wanted to.",
+]
+
+
+def test_topic_is_the_words_that_occur_together_in_most_documents() -> None:
+    assert find_topic(BODIES) == "harbour bridge"
+    named = [body.replace("harbour bridge", "Harbour Bridge") for body in BODIES]
+    assert find_topic(named) == "Harbour Bridge"
+
+
+def test_topic_has_no_days_months_numbers_or_function_words() -> None:
+    assert find_topic(["On Monday 12 March it may be. On Monday 12 March it was a tram."]) == "tram"
+
+
+def test_topic_is_a_heading_with_these_words() -> None:
+    headings = ["What a morning", "Harbour bridge closed after cracks", "Who pays"]
+    documents = [f"{heading}\n\n{body}" for heading, body in zip(headings, BODIES)]
+    assert find_topic(documents) == headings[1]
+
+
+@pytest.mark.parametrize(
+    "first", ["The harbour bridge is closed.", "Harbour bridge " * 10, "Summary", ""]
+)
+def test_topic_is_no_sentence_paragraph_or_single_word(first: str) -> None:
+    assert find_topic([f"{first}\n\n{BODIES[0]}", *BODIES[1:]]).lower() == "harbour bridge"
+
+
+@pytest.mark.parametrize("documents", [[], [""], ["...", "12 12"], ["of the and", ""]])
+def test_topic_of_documents_without_words_is_empty(documents: list[str]) -> None:
+    assert find_topic(documents) == ""
+
+
+@given(st.lists(st.text(max_size=200), max_size=4))
+def test_topic_is_a_part_of_the_documents(documents: list[str]) -> None:
+    topic = find_topic(documents)
+    words = {word for text in documents for word in text.replace("-", " ").split()}
+    assert all(any(part in word for word in words) for part in topic.replace("-", " ").split())
+
+
+def test_topic_of_the_example_folders() -> None:
+    """As a person sees them who gives no title."""
+    found = {}
+    for name in ("harbour-bridge", "queue-outage", "car-free-centre"):
+        documents, _ = read_documents([EXAMPLES / name], DataConfig())
+        found[name] = find_topic([document.text for document in documents])
+    assert found == {
+        "harbour-bridge": "Harbour bridge reopens after eleven months",
+        "queue-outage": "Incident report: order queue stalled on 12 March",
+        "car-free-centre": "Lowmoor without cars: first the tram",
+    }
 
 
 def document(*sentences: str, seed: int, others: int = 0, dialect: str | None = None) -> str:
@@ -55,12 +113,12 @@ def about(title: str, *texts: str) -> set[int]:
         "shutt",
     ],
 )
-def test_what_a_search_brings_along_is_left_out(title: str) -> None:
+def test_weights_drop_what_a_search_brings_along(title: str) -> None:
     assert about(title, OWN, *NOISE) == {0}
     assert about(title, *NOISE, OWN) == {len(NOISE)}
 
 
-def test_a_title_as_a_whole_says_more_than_its_words() -> None:
+def test_weights_prefer_the_whole_title_to_its_words() -> None:
     names = [
         document("The red lion is an inn.", seed=6),
         document("A fox and a lion sleep.", seed=7),
@@ -68,7 +126,7 @@ def test_a_title_as_a_whole_says_more_than_its_words() -> None:
     assert about("Red Lion", *names, *NOISE) == {0}
 
 
-def test_where_most_speak_of_it_none_is_left_out() -> None:
+def test_weights_keep_all_where_most_mention_the_title() -> None:
     """Documents that a person gathered: two of them have no word of the title."""
     texts = [
         document("The harbour bridge fell.", "The bridge was old.", seed=n, others=3)
@@ -78,7 +136,7 @@ def test_where_most_speak_of_it_none_is_left_out() -> None:
     assert about("Harbour bridge", *texts[:4], NOISE[4], OWN) == {0, 1, 2, 3, 4, 5}
 
 
-def test_where_documents_are_alike_none_is_left_out() -> None:
+def test_weights_keep_all_where_documents_are_alike() -> None:
     """Gathered about one thing, though only the first of them goes on about the title's words."""
     sentences = ["Tandry calls kettles back.", "The kettle of Tandry leaks.", "Tandry pays."]
     first = document(*sentences, seed=6)
@@ -91,7 +149,7 @@ def test_where_documents_are_alike_none_is_left_out() -> None:
         assert about("Tandry kettle", first, *others) == expected
 
 
-def test_copies_with_another_last_line_are_alike() -> None:
+def test_weights_keep_copies_with_another_last_line() -> None:
     """What all documents have tells none of them from others."""
     body = document("They were glued.", "Handles came off.", "A firm paid.", seed=6)
     ends = [
@@ -103,13 +161,13 @@ def test_copies_with_another_last_line_are_alike() -> None:
     assert about("Tandry QuickBoil", *texts) == set(range(7))
 
 
-def test_of_few_documents_none_is_left_out() -> None:
+def test_weights_keep_all_of_few_documents() -> None:
     texts = ["The order queue stalled. The order queue is back.", *NOISE[:4]]
     assert about("Order queue", *texts) == {0, 1, 2, 3, 4}
     assert about("Order queue", *texts, OWN) == {0}
 
 
-def test_documents_count_by_how_much_they_speak_of_it() -> None:
+def test_weights_grow_with_mentions_of_the_title() -> None:
     """Of two namesakes, the one whose every passage has the name counts most."""
     often = document(*["Nash scored again."] * 4, seed=6)
     twice = document("Nash was there.", "They met.", "They lost.", "So did Nash.", seed=7)
@@ -119,41 +177,41 @@ def test_documents_count_by_how_much_they_speak_of_it() -> None:
     assert not any(of_others)
 
 
-def test_words_that_only_look_like_function_words_count() -> None:
+def test_weights_count_words_that_only_look_like_function_words() -> None:
     """The stem of Lessing is less."""
     text = document("Lessing was born in Kamenz.", "Lessing wrote plays.", seed=6)
     assert about("Gotthold Ephraim Lessing", text, *NOISE) == {0}
 
 
-def test_one_word_by_accident_does_not_drop_all_others() -> None:
+def test_weights_ignore_one_accidental_word() -> None:
     texts = [document("They asked for feedback.", seed=6, others=9), *NOISE]
     assert about("Project feedback", *texts) == set(range(len(texts)))
 
 
-def test_empty_documents_are_not_counted() -> None:
+def test_weights_ignore_empty_documents() -> None:
     """Three of four speak of it."""
     texts = [f"The harbour bridge is closed.\n{text}" for text in NOISE[:3]]
     assert 3 in about("Harbour bridge", *texts, NOISE[3], "", "", "")
 
 
-def test_a_headline_may_have_a_comma() -> None:
+def test_weights_of_a_headline_with_a_comma_keep_all() -> None:
     headline = "Storm hits coast, thousands flee homes as rivers rise in the north"
     texts = [document(f"{headline}.", seed=6), *NOISE]
     assert about(headline, *texts) == set(range(len(texts)))
 
 
-def test_a_name_of_function_words_tells_nothing() -> None:
+def test_weights_of_a_name_of_function_words_keep_all() -> None:
     """By "novel" alone, the novel's own text would be left out."""
     texts = [document("It scared them.", seed=6), document("A novel is long.", seed=7), *NOISE]
     assert about("It (novel)", *texts) == set(range(len(texts)))
 
 
 @pytest.mark.parametrize("title", ["", "?", "Quantum chromodynamics"])
-def test_where_none_speaks_of_it_none_is_left_out(title: str) -> None:
+def test_weights_keep_all_where_none_mentions_the_title(title: str) -> None:
     assert about(title, *NOISE, OWN) == {0, 1, 2, 3, 4, 5}
 
 
-def test_a_headline_is_about_all_that_say_the_same() -> None:
+def test_weights_of_a_headline_keep_all() -> None:
     """It stands as a whole only where it was taken from."""
     headline = "Harbour bridge in Port Ellery reopens, eleven months late"
     texts = [
@@ -165,6 +223,6 @@ def test_a_headline_is_about_all_that_say_the_same() -> None:
     assert about(headline, *texts) == {0, 1, 2, 3, 4, 5}
 
 
-def test_no_documents_and_empty_ones() -> None:
+def test_weights_of_no_documents_and_empty_ones() -> None:
     assert about("Harbour bridge") == set()
     assert about("Harbour bridge", "", "") == {0, 1}

@@ -1,4 +1,4 @@
-"""Fit the weights of `writing/calibration.py` on wikilead validation articles; say how well they fit.
+"""Fit the weights of `writing/sources.py` on wikilead validation articles; say how well they fit.
 
     python benchmarks/calibrate_attribution.py [MODEL_FOLDER]
 
@@ -19,8 +19,8 @@ from measure import wikilead_articles, write_results
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from hiersum.writing.calibration import Calibration
-from hiersum.writing.evidence import Evidence, Paragraphs
+from hiersum.types import Paragraph
+from hiersum.writing.sources import Calibration, Evidence, Paragraphs
 
 SEED = 1
 SETTINGS = [
@@ -51,7 +51,8 @@ def observations(
         looks = None
         if attention is not None:
             looks = np.array([attention[number, index] for index, _ in by_text.values()])
-        found = Paragraphs(list(by_text)).evidence(sentence, MAX_CANDIDATES, looks)
+        paragraphs = [Paragraph(text, 0, index) for index, text in enumerate(by_text)]
+        found = Paragraphs(paragraphs).evidence(sentence, MAX_CANDIDATES, looks)
         labels = [is_right for _, is_right in by_text.values()]
         for place, evidence in found.items():
             yield evidence, labels[place]
@@ -129,6 +130,8 @@ def calibrate(cases: list[Case], network_folder: str | None) -> dict[str, object
 
 def attention_of(cases: list[Case], folder: str) -> list[NDArray[np.float64]]:
     """Make a network write each case's sentences, and return what each sentence looked at."""
+    from hiersum.writing.sentence_attention import Trail, count_letters
+
     from hiersum.config import Config
     from hiersum.data.batches import collate
     from hiersum.data.example import TITLE_PLACE, build_example

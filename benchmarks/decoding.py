@@ -37,7 +37,7 @@ from hiersum.model.inference import Int8Linear
 from hiersum.model.network import EncoderDecoder, build_network
 from hiersum.model.spans import Spans
 from hiersum.writing.beam import beam_search
-from hiersum.writing.preparation import prepare
+from hiersum.writing.neural_model import prepare
 
 NUM_SOURCE, NUM_NEW, BEAM_SIZE = 1_024, 128, 5
 T5_SHAPE = {

@@ -33,7 +33,6 @@ from hiersum.model.checkpoint import TOKENIZER, from_pretrained
 from hiersum.model.network import EncoderDecoder
 from hiersum.progress import tracked
 from hiersum.ranking.choice import choose_ranker
-from hiersum.text.sentences import split_sentences
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster
 
@@ -57,7 +56,7 @@ def confidences(
     for cluster, numbers in groupby(tracked(order, "scoring"), key=lambda n: rows[n]["cluster"]):
         example, read = build_example(clusters[cluster], form, ranker, config)
         pairs = zip(read, example.boundaries)
-        sentences = [s for p, b in pairs for s in split_sentences(p.text)[: len(b) - 1]]
+        sentences = [s.text for p, b in pairs for s in p.sentences[: len(b) - 1]]
         batch = collate([example])
         encoded = network.encode(batch)
         for n in numbers:

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
+
+from hiersum.text.sentences import split_sentences
+from hiersum.text.words import content_stems, count_words, split_stems, split_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,34 @@ class Place:
     position: int
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Words:
+    """A text whose words are looked for once, when they are first asked for."""
+
+    text: str
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The lower-cased words, in order."""
+        return split_words(self.text)
+
+    @cached_property
+    def num_words(self) -> int:
+        """How many words a reader counts."""
+        return count_words(self.text)
+
+    @cached_property
+    def stems(self) -> list[str]:
+        """The words, English ones as their stems."""
+        return split_stems(self.text)
+
+    @cached_property
+    def content_stems(self) -> list[str]:
+        """The stems of all but function words."""
+        return content_stems(self.text)
+
+
+@dataclass(frozen=True)
+class Paragraph(Words):
     """A piece of a document that is ranked, related and cited as a whole."""
 
     text: str
@@ -68,7 +98,14 @@ class Paragraph:
     also_in: tuple[Place, ...] = ()
     """Other places where the same text, or nearly the same, stood."""
 
-    @property
+    @cached_property
+    def sentences(self) -> tuple[Sentence, ...]:
+        """Its sentences, split once; they go with the paragraph from reading to printing."""
+        return tuple(
+            Sentence(text, self, number) for number, text in enumerate(split_sentences(self.text))
+        )
+
+    @cached_property
     def places(self) -> tuple[Place, ...]:
         """Every place this text was found, its own first."""
         return (Place(self.document, self.position), *self.also_in)
@@ -77,6 +114,16 @@ class Paragraph:
     def num_documents(self) -> int:
         """How many documents have it."""
         return len({place.document for place in self.places})
+
+
+@dataclass(frozen=True)
+class Sentence(Words):
+    """A sentence of a document, and where it stands."""
+
+    text: str
+    paragraph: Paragraph = field(repr=False)
+    number: int
+    """Its place in the paragraph, from 0."""
 
 
 TITLE_PLACE = -1

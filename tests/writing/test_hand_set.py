@@ -11,7 +11,7 @@ import pytest
 from hiersum.config import ExtractiveConfig
 from hiersum.data.augmentation import augment
 from hiersum.data.planning import find_plan, is_safe
-from hiersum.types import Cluster, Document, Example, Paragraph
+from hiersum.types import Cluster, Document, Example, Paragraph, Sentence
 from hiersum.writing import extractive
 from hiersum.writing.neural_model import NeuralModel
 from hiersum.writing.page import DraftSentence, Page
@@ -35,9 +35,13 @@ def situation(**changes: Any) -> Situation:
     return Situation(**(values | changes))
 
 
-def page(sentences: list[str], **changes: Any) -> Page:
+def sentence_of(text: str) -> Sentence:
+    return Sentence(text, Paragraph(text, 0, 0), 0)
+
+
+def page(sentences: list[Sentence], **changes: Any) -> Page:
     nothing: Any = None
-    return Page(nothing, sentences, sentences, nothing, np.zeros(0), 90, 0.5, **changes)
+    return Page(nothing, sentences, nothing, np.zeros(0), 90, 0.5, **changes)
 
 
 @pytest.mark.parametrize(("gap", "chosen"), [(7.9, 1), (8.1, 0)])
@@ -77,14 +81,14 @@ def test_summary_ends_after_four_plans_that_failed() -> None:
 
 @pytest.mark.parametrize(("words", "is_quotable"), [(3, False), (4, True), (40, True), (41, False)])
 def test_quotation_has_four_to_forty_words(words: int, is_quotable: bool) -> None:
-    sentence = " ".join(["Bridges"] * words) + "."
+    sentence = sentence_of(" ".join(["Bridges"] * words) + ".")
     assert page([sentence]).can_quote(sentence) == is_quotable
 
 
 @pytest.mark.parametrize(("common", "is_repetition"), [(28, True), (27, False)])
 def test_seven_of_ten_content_words_are_a_repetition(common: int, is_repetition: bool) -> None:
     of_page = page([], kept=[DraftSentence(" ".join(WORDS[:common]), (0,), 1.0)])
-    assert of_page.repeats(" ".join(WORDS)) == is_repetition
+    assert of_page.repeats(sentence_of(" ".join(WORDS))) == is_repetition
 
 
 @pytest.mark.parametrize(("unknown", "is_known"), [(4, True), (5, False)])

@@ -24,11 +24,11 @@ from hiersum.ranking.baselines import SimilarityRanker
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.text.tokenizer import Tokenizer, train_tokenizer
 from hiersum.text.words import count_words
-from hiersum.types import Example, Paragraph, Place
+from hiersum.types import Example, Paragraph, Place, Sentence
+from hiersum.writing.constraints import guarded_words
 from hiersum.writing.neural import NeuralWriter, trail_of, with_sources
 from hiersum.writing.neural_model import NeuralModel
 from hiersum.writing.page import DraftSentence
-from hiersum.writing.spelling import guarded_words
 
 SMALL = {
     "width": 32,
@@ -387,9 +387,9 @@ def test_a_paragraph_without_tokens_has_no_attention(tmp_path: Path) -> None:
 def test_with_sources_names_a_paragraph_once_with_all_its_planned_sentences() -> None:
     copied = Paragraph("It opened. It is\nlong.", 0, 2, also_in=(Place(3, 0),))
     sentences = [
-        ("It opened.", copied),
-        ("Ferries sail.", Paragraph("", 1, 0)),
-        ("It is\nlong.", copied),
+        Sentence("It opened.", copied, 0),
+        Sentence("Ferries sail.", Paragraph("", 1, 0), 0),
+        Sentence("It is\nlong.", copied, 1),
     ]
     [first, copy] = with_sources(
         DraftSentence("Long, it opened.", (0, 1, 2), 0.9), sentences

@@ -15,13 +15,12 @@ from hiersum.config import Config, ModelConfig, SearchConfig, load_config
 from hiersum.data.example import InputForm, build_example
 from hiersum.model.network import EncoderDecoder, build_network
 from hiersum.ranking.baselines import SimilarityRanker
-from hiersum.text.sentences import split_sentences
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
-from hiersum.types import Cluster, Document, Example
+from hiersum.types import Cluster, Document, Example, Paragraph, Sentence
+from hiersum.writing.constraints import Spelling
 from hiersum.writing.page import DraftSentence, Page, says_twice
 from hiersum.writing.planned import PlannedSearch, _Candidate, _capitalized
-from hiersum.writing.spelling import Spelling
 
 TEXTS = [
     "The harbour bridge was closed in March. Two cables had cracked in the cold.",
@@ -69,12 +68,15 @@ def network(tokenizer: Tokenizer) -> EncoderDecoder:
     return built.eval().requires_grad_(False)
 
 
-def example_of(texts: Sequence[str], tokenizer: Tokenizer) -> tuple[Example, list[str], list[str]]:
+def sentence_of(text: str) -> Sentence:
+    return Sentence(text, Paragraph(text, 0, 0), 0)
+
+
+def example_of(texts: Sequence[str], tokenizer: Tokenizer) -> tuple[Example, list[Sentence]]:
     cluster = Cluster("Harbour bridge", tuple(Document(text) for text in texts))
     form = InputForm(tokenizer, has_plans=True)
     example, read = build_example(cluster, form, SimilarityRanker(), CONFIG)
-    sentences = [s for p in read for s in split_sentences(p.text)]
-    return example, sentences, [p.text for p in read for _ in split_sentences(p.text)]
+    return example, [sentence for paragraph in read for sentence in paragraph.sentences]
 
 
 def write(
@@ -90,9 +92,8 @@ def write(
     search = PlannedSearch(network, tokenizer, Spelling(pieces, tokenizer.end_id), checker, SEARCH)
     made = [example_of(texts, tokenizer) for texts in groups]
     return search.write(
-        [example for example, _, _ in made],
-        [sentences for _, sentences, _ in made],
-        [paragraphs for _, _, paragraphs in made],
+        [example for example, _ in made],
+        [sentences for _, sentences in made],
         max_words=max_words,
         min_support=min_support,
         told=None if told is None else lambda *args: told.append(args),
@@ -105,7 +106,8 @@ def test_refused_sentences_are_replaced_by_quotations_that_say_so(
     [page] = write(network, tokenizer, FixedChecker(0.1))
     assert page.kept
     assert all(sentence.is_quoted and sentence.support == 1.0 for sentence in page.kept)
-    assert all(sentence.text in page.sentences for sentence in page.kept)
+    texts = [sentence.text for sentence in page.sentences]
+    assert all(sentence.text in texts for sentence in page.kept)
     assert all(sentence.reason for sentence in page.dropped)
 
 
@@ -156,8 +158,9 @@ def test_checker_is_asked_about_each_sentence_and_its_plan_in_source_order(
 ) -> None:
     checker = FixedChecker(0.1)
     [page] = write(network, tokenizer, checker)
+    texts = [sentence.text for sentence in page.sentences]
     for _, sources in checker.asked:
-        places = [page.sentences.index(source) for source in sources]
+        places = [texts.index(source) for source in sources]
         assert 1 <= len(places) <= 3
         assert places == sorted(places)
 
@@ -165,9 +168,9 @@ def test_checker_is_asked_about_each_sentence_and_its_plan_in_source_order(
 def test_sentence_that_repeats_an_earlier_one_is_dropped() -> None:
     """Seven of ten content words are a repetition."""
     said = DraftSentence("Ferry boats carry people across the harbour daily.", (0,), 1.0)
-    page = Page(None, [], [], None, np.zeros(0), 90, 0.5, kept=[said])  # type: ignore[arg-type]
-    assert page.repeats("Ferry boats carry people across.")
-    assert not page.repeats("Ferry tickets cost four crowns since January.")
+    page = Page(None, [], None, np.zeros(0), 90, 0.5, kept=[said])  # type: ignore[arg-type]
+    assert page.repeats(sentence_of("Ferry boats carry people across."))
+    assert not page.repeats(sentence_of("Ferry tickets cost four crowns since January."))
 
 
 def test_draft_keeps_what_the_checker_would_refuse(
@@ -183,12 +186,12 @@ def test_draft_keeps_what_the_checker_would_refuse(
 def test_example_without_sentences_is_done_at_once(
     network: EncoderDecoder, tokenizer: Tokenizer
 ) -> None:
-    example, _, _ = example_of(TEXTS[:1], tokenizer)
+    example, _ = example_of(TEXTS[:1], tokenizer)
     empty = replace(example, boundaries=tuple((places[0],) for places in example.boundaries))
     search = PlannedSearch(
         network, tokenizer, Spelling(tokenizer.all_pieces, 1), FixedChecker(1), SEARCH
     )
-    [page] = search.write([empty], [[]], [[]], max_words=50, min_support=0.5)
+    [page] = search.write([empty], [[]], max_words=50, min_support=0.5)
     assert page.kept == []
 
 
@@ -199,11 +202,13 @@ def test_pronoun_must_refer_to_a_sentence_of_the_same_document(
     documents = [page.outline.documents[p] for p in page.outline.paragraphs]
     first = DraftSentence("The bridge was closed.", (0,), 1.0)
     page.kept = []
-    assert page.leaves_open("It was closed.", (0,))
+    assert page.leaves_open(sentence_of("It was closed."), (0,))
     page.kept = [first]
     for number, document in enumerate(documents):
-        assert page.leaves_open("It opens in June.", (number,)) == (document != documents[0])
-        assert not page.leaves_open("The bridge opens in June.", (number,))
+        assert page.leaves_open(sentence_of("It opens in June."), (number,)) == (
+            document != documents[0]
+        )
+        assert not page.leaves_open(sentence_of("The bridge opens in June."), (number,))
 
 
 def test_supported_rewrite_is_preferred_to_a_copy(
@@ -216,7 +221,7 @@ def test_supported_rewrite_is_preferred_to_a_copy(
 
     def decide(copy_support: float, rewrite_support: float) -> DraftSentence | None:
         [page] = write(network, tokenizer, FixedChecker(0.0))
-        page.kept, page.sentences = [], [copy]
+        page.kept, page.sentences = [], [sentence_of(copy)]
         candidates = [
             _Candidate(copy, (0,), -0.1, "", copy_support),
             _Candidate(rewrite, (0,), -0.5, "", rewrite_support),
@@ -248,7 +253,7 @@ def test_sentence_begins_with_a_capital(text: str, expected: str) -> None:
 )
 def test_sentence_that_says_a_thing_twice_is_seen(text: str, expected: bool) -> None:
     sources = ["The crew left the port.", "The old bridge replaced a bridge that was older."]
-    assert says_twice(text, sources) == expected
+    assert says_twice(sentence_of(text), [sentence_of(source) for source in sources]) == expected
 
 
 def test_copy_but_for_a_comma_is_called_a_quotation(
@@ -258,7 +263,7 @@ def test_copy_but_for_a_comma_is_called_a_quotation(
         network, tokenizer, Spelling(tokenizer.all_pieces, 1), FixedChecker(1), SEARCH
     )
     [page] = write(network, tokenizer, FixedChecker(0.0))
-    page.kept, page.sentences = [], ["In June, the bridge was closed."]
+    page.kept, page.sentences = [], [sentence_of("In June, the bridge was closed.")]
     kept = search._decide(
         page, (0,), [_Candidate("In June the bridge was closed.", (0,), -0.1, "", 0.9)]
     )
@@ -269,5 +274,5 @@ def test_copy_but_for_a_comma_is_called_a_quotation(
 def test_question_is_never_quoted(network: EncoderDecoder, tokenizer: Tokenizer) -> None:
     [page] = write(network, tokenizer, FixedChecker(0.0))
     page.kept = []
-    assert page.can_quote("The ferry crews wait for an answer.")
-    assert not page.can_quote("What happens to the ferry crews now?")
+    assert page.can_quote(sentence_of("The ferry crews wait for an answer."))
+    assert not page.can_quote(sentence_of("What happens to the ferry crews now?"))

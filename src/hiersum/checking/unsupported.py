@@ -39,7 +39,7 @@ class KnownFacts:
         self._title = title
         self._documents = documents
         self._paragraphs = paragraphs
-        self._by_place = {place: p.text for p in paragraphs for place in p.places}
+        self._by_place = {place: p for p in paragraphs for place in p.places}
         self._at = cache(lambda places: SourceFacts.of(self._by_place[place] for place in places))
 
     def unsupported(self, sentence: SummarySentence) -> tuple[UnsupportedSpan, ...]:
@@ -59,7 +59,7 @@ class KnownFacts:
 
     @cached_property
     def _of_paragraphs(self) -> SourceFacts:
-        return SourceFacts.of([self._title, *(p.text for p in self._paragraphs)])
+        return SourceFacts.of([self._title, *self._paragraphs])
 
     @cached_property
     def _of_documents(self) -> SourceFacts:

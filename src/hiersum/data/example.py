@@ -1,4 +1,4 @@
-"""The one way from text to model input: a cluster is split, ranked, related and tokenized.
+"""From a cluster to model input: read its paragraphs, rank, encode and relate them.
 
 Training and serving both come through here, so that a network reads the same form in both.
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import accumulate, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,6 @@ from hiersum.plugins import load_plugin
 from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.ranking.topic import find_topic, weigh_documents
 from hiersum.text.paragraphs import read_paragraphs
-from hiersum.text.sentences import split_sentences
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import TITLE_PLACE, Cluster, Example, Paragraph
 
@@ -76,61 +75,96 @@ def build_example(
     paragraphs = read_paragraphs(cluster.documents, config.data, keep_all=cluster.graph is not None)
     if not any(paragraph.text.strip() for paragraph in paragraphs):
         raise InputError("there is no text in the documents")
-    weights = np.ones(len(paragraphs))
-    if config.data.on_topic_only and cluster.graph is None:
-        paragraphs, weights = _on_topic(cluster, paragraphs)
-    of_ranker = ranker.scores(cluster.title if query is None else query, paragraphs)
-    scores: list[float] = (weights * of_ranker).tolist()
+    paragraphs, scores = rank_paragraphs(
+        cluster, paragraphs, ranker, config, cluster.title if query is None else query
+    )
     ranking = best_first(scores)[: config.data.max_input_paragraphs]
-    chosen = [paragraphs[index] for index in ranking]
     title = cluster.title
     if not title and form.tokenizer.title_in_every_paragraph:  # it never learned to do without
         title = find_topic([document.text for document in cluster.documents])
-    boundaries: list[tuple[int, ...]] = []
-    if form.has_plans:
-        paragraph_ids, boundaries = _encode_sentences(chosen, title, form.tokenizer, config)
-        chosen = chosen[: len(paragraph_ids)]
-        ranking = ranking[: len(paragraph_ids)]
-    else:
-        paragraph_ids = _encode(chosen, title, form, config)
-    has_title = len(paragraph_ids) > len(chosen)
+    encoded = encode_paragraphs([paragraphs[index] for index in ranking], title, form, config)
+    ranking = ranking[: len(encoded.paragraphs)]
     graph = None
     if form.build_graph is not None:
         graph = form.build_graph(cluster, paragraphs, ranking)
-        graph = add_title(graph) if has_title else graph
-    title_place = [TITLE_PLACE] * has_title
-    target, target_ids = cluster.summary, None
-    plans: tuple[tuple[int, ...], ...] = ()
-    if target is not None and form.has_plans:
-        planned = _plan(cluster, chosen, boundaries, title)
-        target = " ".join(sentence.text for sentence in planned)
-        target_ids, plans = _encode_planned(planned, form.tokenizer, config)
-    elif target is not None:
-        target_ids = encode_target(target, form.tokenizer, config)
+        graph = add_title(graph) if encoded.has_title else graph
+    target, target_ids, plans = _encode_summary(cluster, encoded, title, form, config)
+    title_place = [TITLE_PLACE] * encoded.has_title
     example = Example(
         id=cluster.id,
         title=title,
-        paragraph_ids=tuple(tuple(ids) for ids in paragraph_ids),
-        documents=(*title_place, *(paragraph.document for paragraph in chosen)),
-        positions=(*title_place, *(paragraph.position for paragraph in chosen)),
-        scores=(*[1.0] * has_title, *(scores[index] for index in ranking)),
+        paragraph_ids=tuple(tuple(ids) for ids in encoded.ids),
+        documents=(*title_place, *(paragraph.document for paragraph in encoded.paragraphs)),
+        positions=(*title_place, *(paragraph.position for paragraph in encoded.paragraphs)),
+        scores=(*[1.0] * encoded.has_title, *(scores[index] for index in ranking)),
         graph=() if graph is None else _edges(graph),
         target_ids=target_ids,
         target=target,
-        boundaries=tuple(boundaries),
+        boundaries=tuple(encoded.boundaries),
         plans=plans,
     )
-    return example, tuple(chosen)
+    return example, tuple(encoded.paragraphs)
 
 
-def _on_topic(
-    cluster: Cluster, paragraphs: Sequence[Paragraph]
-) -> tuple[list[Paragraph], NDArray[np.float64]]:
-    """Return the paragraphs of documents about the title, and how much each of them counts."""
-    of_documents = weigh_documents(cluster.title, paragraphs, len(cluster.documents))
-    weights = [max(of_documents[place.document] for place in p.places) for p in paragraphs]
-    kept = [(paragraph, weight) for paragraph, weight in zip(paragraphs, weights) if weight]
-    return [paragraph for paragraph, _ in kept], np.array([weight for _, weight in kept])
+def rank_paragraphs(
+    cluster: Cluster,
+    paragraphs: list[Paragraph],
+    ranker: Ranker,
+    config: Config,
+    query: str,
+) -> tuple[list[Paragraph], list[float]]:
+    """Return the paragraphs of documents about the title, and how much each is worth reading."""
+    weights = [1.0] * len(paragraphs)
+    if config.data.on_topic_only and cluster.graph is None:
+        of_documents = weigh_documents(cluster.title, paragraphs, len(cluster.documents))
+        weights = [max(of_documents[place.document] for place in p.places) for p in paragraphs]
+        paragraphs = [p for p, weight in zip(paragraphs, weights) if weight]
+        weights = [weight for weight in weights if weight]
+    scores = np.array(weights) * ranker.scores(query, paragraphs)
+    return paragraphs, scores.tolist()
+
+
+@dataclass(frozen=True, slots=True)
+class Encoded:
+    """Paragraphs as a network reads them."""
+
+    paragraphs: Sequence[Paragraph]
+    """Those there was room for."""
+    ids: list[list[int]]
+    """One more than there are paragraphs, if the title is read as the first."""
+    boundaries: list[tuple[int, ...]]
+    """For a network that plans: where the sentences of each begin, and where the last one ends."""
+
+    @property
+    def has_title(self) -> bool:
+        """Is the title read as a paragraph?"""
+        return len(self.ids) > len(self.paragraphs)
+
+
+def encode_paragraphs(
+    ranked: Sequence[Paragraph], title: str, form: InputForm, config: Config
+) -> Encoded:
+    """Write ranked paragraphs in ids, as many as there is room for."""
+    if not form.has_plans:
+        return Encoded(ranked, _encode(ranked, title, form, config), [])
+    ids, boundaries = _encode_sentences(ranked, title, form.tokenizer, config)
+    return Encoded(ranked[: len(ids)], ids, boundaries)
+
+
+Plans = tuple[tuple[int, ...], ...]
+
+
+def _encode_summary(
+    cluster: Cluster, source: Encoded, title: str, form: InputForm, config: Config
+) -> tuple[str | None, tuple[int, ...] | None, Plans]:
+    """Return the summary that a network learns to write, its ids and its plans."""
+    if cluster.summary is None:
+        return None, None, ()
+    if not form.has_plans:
+        return cluster.summary, encode_target(cluster.summary, form.tokenizer, config), ()
+    planned = _plan(cluster, source.paragraphs, source.boundaries, title)
+    target_ids, plans = _encode_planned(planned, form.tokenizer, config)
+    return " ".join(sentence.text for sentence in planned), target_ids, plans
 
 
 def _plan(
@@ -146,8 +180,8 @@ def _plan(
     places: list[list[int]] = []
     for paragraph, ends in zip(chosen, boundaries):
         numbers = [first[place.document] + place.position for place in paragraph.places]
-        read = split_sentences(paragraph.text)[: len(ends) - 1]
-        sentences.extend(read)
+        read = paragraph.sentences[: len(ends) - 1]
+        sentences.extend(sentence.text for sentence in read)
         places.extend([numbers] * len(read))
     return plan_summary(cluster, sentences, places, title)
 
@@ -232,9 +266,10 @@ def _encode_sentences(
         begin = tokenizer.encode(f"{title}:")[: limit // 2]
     all_ids: list[list[int]] = []
     boundaries: list[tuple[int, ...]] = []
+    encoded = iter(tokenizer.encode_many([s.text for p in chosen for s in p.sentences]))
     for paragraph in chosen:
         ids, places = list(begin), [len(begin)]
-        for sentence in tokenizer.encode_many(split_sentences(paragraph.text)):
+        for sentence in list(islice(encoded, len(paragraph.sentences))):
             ids += sentence
             if len(ids) >= limit:
                 break

@@ -31,6 +31,7 @@ from hiersum.text.numbers import (
 )
 from hiersum.text.sentences import split_sentences
 from hiersum.text.words import FUNCTION_WORDS, split_words, stem_word
+from hiersum.types import Paragraph
 
 _TOKEN = re.compile(r"[^\W\d_](?:\.[^\W\d_])+\.?|[^\W_]+(?:['\u2019][^\W\d_]+)*")
 _JOINERS = frozenset(
@@ -117,15 +118,17 @@ class SourceFacts:
     dates: frozenset[str]
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> SourceFacts:
-        """Collect the facts of texts."""
+    def of(cls, texts: Iterable[str | Paragraph]) -> SourceFacts:
+        """Collect the facts of texts and paragraphs."""
         words: list[str] = []
         acronyms: set[str] = set()
         numbers: set[str] = set()
         dates: set[str] = set()
-        for text in texts:
+        for source in texts:
+            text, sentences = (source, None) if isinstance(source, str) else _split(source)
             words += [*name_words(text), "|"]  # no name runs from one text into the next
-            acronyms |= {acronym(name.value) for name in find_names(text) if " " in name.value}
+            names = find_names(text, sentences)
+            acronyms |= {acronym(name.value) for name in names if " " in name.value}
             found = find_numbers_and_dates(text)
             numbers |= {number.value for number in found[0]}
             dates |= {date.value for date in found[1]}
@@ -193,9 +196,16 @@ def without_asides(sentence: str, is_supported: Callable[[str], bool]) -> str:
     ).strip()
 
 
-def find_names(text: str) -> list[Name]:
-    """Return the names of a text, in order."""
-    tokens = list(_tokens(text))
+def find_names(text: str, sentences: Iterable[str] | None = None) -> list[Name]:
+    """Return the names of a text, in order.
+
+    Args:
+        text: any text.
+        sentences: its sentences, if it has been split; else each of its lines is.
+    """
+    if sentences is None:
+        sentences = (part for line in text.split("\n") for part in split_sentences(line))
+    tokens = list(_tokens(text, sentences))
     inner = {token.key for token in tokens if token.is_capital and not token.is_first}
     names = (_name_of(run, inner) for run in _runs(text, tokens))
     return [name for name in names if name is not None]
@@ -215,6 +225,12 @@ def acronym(name: str) -> str:
     return "".join(word[0] for word in name.split() if word not in _JOINERS)
 
 
+def _split(paragraph: Paragraph) -> tuple[str, list[str] | None]:
+    """Return the text of a paragraph and its sentences, unless a line may end between two of them."""
+    text = paragraph.text
+    return text, None if "\n" in text else [sentence.text for sentence in paragraph.sentences]
+
+
 class _Token(NamedTuple):
     start: int
     end: int
@@ -230,18 +246,17 @@ class _Token(NamedTuple):
         return any(letter.isupper() or letter.isdigit() for letter in self.text[1:])
 
 
-def _tokens(text: str) -> Iterator[_Token]:
+def _tokens(text: str, sentences: Iterable[str]) -> Iterator[_Token]:
     start = 0
-    for line in text.split("\n"):
-        for sentence in split_sentences(line):
-            start = text.index(sentence, start)
-            is_first = True
-            for match in _TOKEN.finditer(sentence):
-                word = match[0]
-                begin, end = start + match.start(), start + match.end()
-                yield _Token(begin, end, word, _key(word), word != word.lower(), is_first)
-                is_first = False
-            start += len(sentence)
+    for sentence in sentences:
+        start = text.index(sentence, start)
+        is_first = True
+        for match in _TOKEN.finditer(sentence):
+            word = match[0]
+            begin, end = start + match.start(), start + match.end()
+            yield _Token(begin, end, word, _key(word), word != word.lower(), is_first)
+            is_first = False
+        start += len(sentence)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -8,7 +8,6 @@ What this leaves out: sentences that begin in lower case, and abbreviations it d
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 ABBREVIATIONS = frozenset(
     """op rs cdr drs reg fol tel chap
@@ -52,13 +51,10 @@ _FINAL = re.compile(
 
 
 def split_sentences(text: str) -> list[str]:
-    """Return the sentences of a paragraph, stripped; a text without any end is one sentence."""
-    return list(_split(text))
+    """Return the sentences of a text, stripped; a text without any end is one sentence.
 
-
-@lru_cache(maxsize=4_096)
-def _split(text: str) -> tuple[str, ...]:
-    # Kept for a while: planning, writing, checking and printing ask for the same paragraphs.
+    A paragraph that was read has its sentences already: `Paragraph.sentences`.
+    """
     sentences = []
     start = 0
     for match in _CANDIDATE.finditer(text):
@@ -67,7 +63,7 @@ def _split(text: str) -> tuple[str, ...]:
         sentences.append(text[start : match.end()].strip())
         start = match.end()
     sentences.append(text[start:].strip())
-    return tuple(sentence for sentence in sentences if sentence)
+    return [sentence for sentence in sentences if sentence]
 
 
 def without_label(sentence: str) -> str:

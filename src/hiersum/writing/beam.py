@@ -22,14 +22,14 @@ import torch
 from torch import Tensor
 
 from hiersum.config import SearchConfig
-from hiersum.writing.attention_trail import AttentionTrail
 from hiersum.writing.constraints import (
     Constraint,
     ForbiddenTokens,
     MinimumLength,
     NoRepeatedNgrams,
 )
-from hiersum.writing.topk import chunked_topk
+
+CHUNK = 128
 
 
 class State(Protocol):
@@ -306,3 +306,54 @@ class _Search:
     ) -> None:
         score = log_prob / length_penalty(len(token_ids), self.config.length_penalty)
         self.finished[self.clusters[row]].append(Hypothesis(token_ids, score, log_prob, attention))
+
+
+class AttentionTrail:
+    """Which paragraphs each hypothesis looked at, followed back from its last token when it ends."""
+
+    def __init__(self, paragraph_lengths: Sequence[Sequence[int]]) -> None:
+        self.paragraph_lengths = paragraph_lengths
+        self.mass: list[list[Tensor]] = [[] for _ in paragraph_lengths]
+        """Per cluster and step, mass_NP of the hypotheses as they were then."""
+        self.parents: list[list[list[int]]] = [[] for _ in paragraph_lengths]
+        """Per cluster and step, which hypothesis each one continued."""
+
+    def look(self, clusters: Sequence[int], attention: Sequence[Tensor]) -> None:
+        """Add up a step's weights_NM by paragraph."""
+        for cluster, weights_NM in zip(clusters, attention, strict=True):
+            parts = weights_NM.split(list(self.paragraph_lengths[cluster]), dim=1)
+            self.mass[cluster].append(torch.stack([part.sum(1) for part in parts], dim=1))
+
+    def follow(self, clusters: Sequence[int], parents_BN: Tensor) -> None:
+        """Remember who continued whom."""
+        for cluster, parents in zip(clusters, parents_BN.tolist(), strict=True):
+            self.parents[cluster].append(parents)
+
+    def back_from(self, cluster: int, hypothesis: int) -> Tensor:
+        """Return mass_SP of a hypothesis that is live at the last step."""
+        rows = []
+        for step in reversed(range(len(self.mass[cluster]))):
+            rows.append(self.mass[cluster][step][hypothesis])
+            hypothesis = self.parents[cluster][step - 1][hypothesis] if step else hypothesis
+        return torch.stack(rows[::-1])
+
+
+def chunked_topk(scores_BX: Tensor, width: int) -> tuple[Tensor, Tensor]:
+    """Return the `width` largest scores of each row, largest first, and their places.
+
+    The largest scores lie in the chunks with the largest maxima, so that only these are sorted, and
+    the rest that fills no chunk. Finding a maximum is several times faster than torch's `topk`.
+    """
+    num_chunks = scores_BX.size(1) // CHUNK
+    if num_chunks <= width:
+        largest_BW, places_BW = scores_BX.topk(width)
+        return largest_BW, places_BW
+    num_covered = num_chunks * CHUNK
+    maxima_BC = scores_BX[:, :num_covered].unflatten(1, (num_chunks, CHUNK)).amax(2)
+    chunk_BW = maxima_BC.topk(width).indices
+    rest = torch.arange(num_covered, scores_BX.size(1), device=scores_BX.device)
+    chunk = torch.arange(CHUNK, device=scores_BX.device)
+    inside_BX = (CHUNK * chunk_BW[:, :, None] + chunk).flatten(1)
+    places_BX = torch.cat([inside_BX, rest.expand(len(scores_BX), -1)], dim=1)
+    largest_BW, index_BW = scores_BX.gather(1, places_BX).topk(width)
+    return largest_BW, places_BX.gather(1, index_BW)

@@ -1,15 +1,29 @@
 """Rules that a search must keep: each bars tokens by writing -inf over their log-probabilities.
 
-A rule is called once per step for all hypotheses; those here loop over none of them.
+A rule is called once per step for all hypotheses. `GroundedWords` keeps names and numbers honest: a word
+with a capital or a digit is spelled along the words of its cluster's sources, piece by piece, so that no
+year, amount or name can come out that no source has. The capital that begins a sentence is free. Whether
+such words stand together in a source is not asked here.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import torch
 from torch import Tensor
+
+SPACE = "▁"
+# Letters and digits; points and the like count where they stand within a number or an abbreviation.
+# A percentage keeps its sign: 20 of something is not 20% of it.
+_WORD = re.compile(r"[^\W_](?:[^\W_]|(?<=\d)[.,:](?=\d)|(?<=[^\W\d_])\.(?=[^\W\d_]))*(?:(?<=\d)%)?")
+_OPEN_WORD = re.compile(r"[^\W_](?:[^\W_]|[.,:](?=[^\W_]|$))*$")
+_MARKS_WITHIN = ".,:"
+_SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*$")
+_LONGEST_WORD = 24
+"""Pieces that are looked back on; no word has more."""
 
 
 class Constraint(Protocol):
@@ -73,3 +87,117 @@ class NoRepeatedNgrams:
         would_repeat = (grams[..., :-1] == recent).all(-1)
         cluster, hypothesis, place = would_repeat.nonzero(as_tuple=True)
         log_probs_BNV[cluster, hypothesis, grams[cluster, hypothesis, place, -1]] = -torch.inf
+
+
+def is_guarded(word: str) -> bool:
+    """Must this word stand in the sources? It must if it has a digit or a capital."""
+    if word.isalpha() and word.islower():  # most words; their letters need not be looked at singly
+        return False
+    return any(letter.isdigit() or letter.isupper() for letter in word)
+
+
+def guarded_words(texts: Iterable[str]) -> frozenset[str]:
+    """Return the words of texts that a summary may only copy."""
+    return frozenset(word for text in texts for word in _WORD.findall(text) if is_guarded(word))
+
+
+class Spelling:
+    """How the pieces of a vocabulary make words; built once for a tokenizer."""
+
+    def __init__(self, pieces: Sequence[str], end_id: int) -> None:
+        self.pieces = pieces
+        self.end_id = end_id
+        texts = [piece.removeprefix(SPACE) for piece in pieces]
+        self.continuing: dict[str, int] = {}
+        """Pieces that go on with a word, by their text."""
+        self.beginning: dict[str, list[int]] = {}
+        """Pieces that begin a word, by what they have of it; a bracket may stand before it."""
+        begins_word = [False] * len(pieces)
+        is_free_capital, guarded = begins_word[:], begins_word[:]
+        for index, (piece, text) in enumerate(zip(pieces, texts)):
+            marks = "" if text.isalnum() else "".join(c for c in text if not c.isalnum())
+            core = text.lstrip(marks) if marks else text
+            has_space = piece.startswith(SPACE)
+            begins_word[index] = has_space or not core or index == end_id
+            guarded[index] = is_guarded(text) and index != end_id
+            is_free_capital[index] = has_space and core[:1].isupper() and not is_guarded(core[1:])
+            if has_space or core != text:
+                self.beginning.setdefault(core, []).append(index)
+            if not has_space:
+                self.continuing[text] = index
+        self.begins_word_V = torch.tensor(begins_word)
+        self.is_free_capital_V = torch.tensor(is_free_capital)
+        self.is_guarded_V = torch.tensor(guarded)
+
+
+class SourceWords:
+    """The guarded words of one cluster, and which pieces spell them."""
+
+    def __init__(self, words: frozenset[str], spelling: Spelling) -> None:
+        self.words = words
+        self._spelling = spelling
+        self._next: dict[str, Tensor] = {}
+        starts = [
+            index
+            for word in words
+            for length in range(1, len(word) + 1)
+            for index in spelling.beginning.get(word[:length], ())
+        ]
+        self.barred_V = spelling.is_guarded_V.clone()
+        self.barred_V[starts] = False
+
+    def next_pieces(self, open_word: str) -> Tensor:
+        """Return ids of pieces that go on with a word on the way to one of the sources'."""
+        if open_word not in self._next:
+            begin = len(open_word)
+            found = {
+                self._spelling.continuing.get(word[begin:end])
+                for word in self.words
+                if word.startswith(open_word)
+                for end in range(begin + 1, len(word) + 1)
+            }
+            self._next[open_word] = torch.tensor(sorted(found - {None}), dtype=torch.long)
+        return self._next[open_word]
+
+    def has(self, open_word: str) -> bool:
+        """Is this a whole word of the sources, marks after it aside?"""
+        return open_word in self.words or open_word.rstrip(_MARKS_WITHIN) in self.words
+
+
+class GroundedWords:
+    """Names and numbers only as the sources have them. Looks at hypotheses one by one."""
+
+    def __init__(self, spelling: Spelling, sources: Sequence[frozenset[str]]) -> None:
+        """Take the vocabulary and, for each cluster, what `guarded_words` says of its sources."""
+        self._spelling = spelling
+        self._sources = [SourceWords(words, spelling) for words in sources]
+
+    def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor, clusters: Sequence[int]) -> None:
+        recent = tokens_BNS[:, :, 1:][:, :, -_LONGEST_WORD:].tolist()
+        for rows_NV, cluster, hypotheses in zip(log_probs_BNV, clusters, recent):
+            for row_V, token_ids in zip(rows_NV, hypotheses):
+                self._bar(row_V, self._sources[cluster], token_ids)
+
+    def _bar(self, row_V: Tensor, sources: SourceWords, token_ids: Sequence[int]) -> None:
+        pieces = [self._spelling.pieces[index] for index in token_ids]
+        last = max((n for n, piece in enumerate(pieces) if piece.startswith(SPACE)), default=0)
+        before, text = "".join(pieces[:last]), "".join(pieces[last:]).removeprefix(SPACE)
+        match = _OPEN_WORD.search(text)
+        word = match[0] if match else ""
+        next_pieces = sources.next_pieces(word)
+        going_on = row_V[next_pieces]
+        barred_V = sources.barred_V
+        if not text or _SENTENCE_END.search(text):
+            barred_V = barred_V & ~self._spelling.is_free_capital_V
+        if is_guarded(word) and not (word == text and _is_free(word, before)):
+            barred_V = barred_V | ~self._spelling.begins_word_V
+            if not sources.has(word):
+                barred_V = torch.ones_like(barred_V)
+        row_V.masked_fill_(barred_V, -torch.inf)
+        row_V[next_pieces] = going_on
+
+
+def _is_free(word: str, before: str) -> bool:
+    """Does the word owe its capital to the sentence that it begins?"""
+    begins_sentence = not before or _SENTENCE_END.search(before) is not None
+    return begins_sentence and not is_guarded(word[1:]) and not word[0].isdigit()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,19 @@ from hiersum.graphs.similarity import similarity_graph
 from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.request import Request
 from hiersum.text.paragraphs import read_paragraphs, split_document
-from hiersum.text.sentences import ends_sentence, split_sentences, without_label
+from hiersum.text.sentences import ends_sentence, without_label
 from hiersum.text.tfidf import TfidfSpace, cosines
 from hiersum.text.words import count_words, cut_words, split_words
-from hiersum.types import Attention, Cluster, Document, Paragraph, Progress, Source, SummarySentence
-from hiersum.writing.selection import select
+from hiersum.types import (
+    Attention,
+    Cluster,
+    Document,
+    Paragraph,
+    Progress,
+    Sentence,
+    Source,
+    SummarySentence,
+)
 from hiersum.writing.writer import Draft, Reading, Told, Watch, open_cluster
 
 MAX_PARAGRAPHS = 500
@@ -54,13 +63,6 @@ class Task:
     ranking: Sequence[int]
     """The paragraphs' indices, best first."""
     max_words: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Sentence:
-    text: str
-    paragraph: Paragraph
-    num_words: int
 
 
 def keep_exact_sources(
@@ -189,21 +191,22 @@ def _affordable(task: Task) -> list[int]:
     room = _MAX_SENTENCES
     chosen: list[int] = []
     for index in task.ranking:
-        room -= len(split_sentences(task.paragraphs[index].text))
+        room -= len(task.paragraphs[index].sentences)
         if room < 0 and chosen:
             break
         chosen.append(index)
     return chosen
 
 
-def _sentences(paragraphs: Sequence[Paragraph], max_words: int) -> list[_Sentence]:
-    """Split paragraphs into sentences fit to stand in a summary; all of them if all have room."""
-    sentences = [
-        _Sentence(text, paragraph, num_words)
+def _sentences(paragraphs: Sequence[Paragraph], max_words: int) -> list[Sentence]:
+    """Return the sentences that are fit to stand in a summary; all of them if all have room."""
+    unlabelled = (
+        replace(sentence, text=without_label(sentence.text))
         for paragraph in paragraphs
-        for text in map(without_label, split_sentences(paragraph.text))
-        if (num_words := count_words(text))
-    ][:_MAX_SENTENCES]  # one given paragraph may hold more
+        for sentence in paragraph.sentences
+    )
+    # One given paragraph may hold more.
+    sentences = list(islice((one for one in unlabelled if one.num_words), _MAX_SENTENCES))
     if sum(sentence.num_words for sentence in sentences) <= max_words:
         return sentences
     fit = [one for one in sentences if is_summary_sentence(one.text, one.num_words)]
@@ -226,7 +229,7 @@ def _leans(text: str) -> bool:
 
 
 def _choose(
-    sentences: Sequence[_Sentence],
+    sentences: Sequence[Sentence],
     ranks: NDArray[np.float64],
     similarities: NDArray[np.float64],
     task: Task,
@@ -243,7 +246,53 @@ def _choose(
     )
 
 
-def _in_reading_order(sentences: Sequence[_Sentence], chosen: Sequence[int]) -> list[int]:
+def select(
+    scores: NDArray[np.float64],
+    similarities: NDArray[np.float64],
+    lengths: Sequence[int],
+    needs: Sequence[int | None],
+    *,
+    max_words: int,
+    redundancy: float,
+    worth: float,
+) -> list[int]:
+    """Take the sentences of highest score that fit, say something new, and can be understood.
+
+    If nothing fits, the best one is returned, to be cut.
+
+    Args:
+        scores: one for each sentence.
+        similarities: of each with each, 0 to 1.
+        lengths: words of each.
+        needs: the sentence without which it cannot be understood; None for those that stand alone.
+        max_words: room for all.
+        redundancy: how like one that is taken a sentence may be.
+        worth: what a sentence must score once half of the room is used.
+
+    Returns:
+        Their numbers, best first.
+    """
+    sizes = np.array(lengths)
+    is_free = np.array([need is None for need in needs])
+    wanted = np.array([-1 if need is None else need for need in needs])
+    chosen: list[int] = []
+    closest = np.zeros(len(scores))
+    room = max_words
+    while True:
+        is_able = is_free & (sizes <= room) & (closest <= redundancy)
+        is_able[chosen] = False
+        if room < max_words / 2:
+            is_able &= scores >= worth
+        if not is_able.any():
+            return chosen or [int(scores.argmax())]
+        best = int(np.where(is_able, scores, -np.inf).argmax())
+        chosen.append(best)
+        is_free |= wanted == best
+        closest = np.maximum(closest, similarities[best])
+        room -= lengths[best]
+
+
+def _in_reading_order(sentences: Sequence[Sentence], chosen: Sequence[int]) -> list[int]:
     """Group by document, the one with the best sentence first; within it as it is written."""
     document_rank: dict[int, int] = {}
     for index in chosen:
@@ -256,16 +305,16 @@ def _cut_paragraphs(paragraphs: Sequence[Paragraph], max_words: int) -> list[Sum
     kept: list[SummarySentence] = []
     room = max_words
     for paragraph in paragraphs:
-        for text in split_sentences(paragraph.text):
+        for sentence in paragraph.sentences:
             if room <= 0:
                 return kept
-            text = cut_words(text, room)
-            room -= count_words(text)
-            kept.append(_sourced(_Sentence(text, paragraph, 0)))
+            cut = replace(sentence, text=cut_words(sentence.text, room))
+            room -= cut.num_words
+            kept.append(_sourced(cut))
     return kept
 
 
-def _sourced(sentence: _Sentence) -> SummarySentence:
+def _sourced(sentence: Sentence) -> SummarySentence:
     places = sentence.paragraph.places
     sources = tuple(Source(place.document, place.position, 1.0) for place in places)
     return SummarySentence(sentence.text, sources)

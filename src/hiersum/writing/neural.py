@@ -28,23 +28,22 @@ from hiersum.text.paragraphs import PlacedTexts
 from hiersum.text.penn import from_penn, learn_casing
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.text.words import content_stems, count_letters, count_words
+from hiersum.text.words import count_letters, count_words
 from hiersum.types import (
     TITLE_PLACE,
     Attention,
     Cluster,
     Example,
-    Paragraph,
     Progress,
+    Sentence,
     Source,
     SummarySentence,
 )
-from hiersum.writing.attention_trail import Trail
 from hiersum.writing.beam import Hypothesis
 from hiersum.writing.neural_model import NeuralModel, text_of, until_end
 from hiersum.writing.page import DraftSentence
 from hiersum.writing.planned import PlannedSearch
-from hiersum.writing.sources import attribute
+from hiersum.writing.sources import Trail, attribute
 from hiersum.writing.writer import Draft, Readable, Reading, Told, Watch, open_cluster
 
 logger = logging.getLogger(__name__)
@@ -128,7 +127,7 @@ class NeuralWriter:
         assert isinstance(network, EncoderDecoder)
         examples = [reading.prepared for reading in readings]
         watch(Progress("encoding", 0, sum(len(ids) for e in examples for ids in e.paragraph_ids)))
-        numbered = [list(_numbered_sentences(reading)) for reading in readings]
+        numbered = [_numbered_sentences(reading) for reading in readings]
 
         def tell(number: int, sentence: DraftSentence) -> None:
             watch(Progress("writing", 0, None))
@@ -140,8 +139,7 @@ class NeuralWriter:
         answers = [self._answers(request.focus, sentences) for sentences in numbered]
         pages = planned.write(
             examples,
-            [[text for text, _ in sentences] for sentences in numbered],
-            [[paragraph.text for _, paragraph in sentences] for sentences in numbered],
+            numbered,
             relevance=[np.asarray(a.relevance) for a in answers if a is not None] or None,
             max_words=request.max_words,
             min_support=_min_support(request, search),
@@ -157,11 +155,11 @@ class NeuralWriter:
             for page, sentences, answer in zip(pages, numbered, answers)
         ]
 
-    def _answers(self, question: str, sentences: Sequence[tuple[str, Paragraph]]) -> Answers | None:
+    def _answers(self, question: str, sentences: Sequence[Sentence]) -> Answers | None:
         """Judge sentences by a question; None if there is none."""
         if not question:
             return None
-        said = [Statement(p.document, p.position, text) for text, p in sentences]
+        said = [Statement(s.paragraph.document, s.paragraph.position, s.text) for s in sentences]
         return find_answers(question, said, self.checker)
 
     def _write_whole(
@@ -211,30 +209,24 @@ def _is_english(opened: Readable) -> bool:
     return detect_language(text) in ("en", UNKNOWN)
 
 
-def _numbered_sentences(reading: Reading) -> list[tuple[str, Paragraph]]:
-    """Return the sentences that were read, in the order of their numbers, with their paragraphs."""
+def _numbered_sentences(reading: Reading) -> list[Sentence]:
+    """Return the sentences that were read, in the order of their numbers."""
     pairs = zip(reading.paragraphs, reading.prepared.boundaries, strict=True)
-    return [
-        (sentence, paragraph)
-        for paragraph, places in pairs
-        for sentence in split_sentences(paragraph.text)[: len(places) - 1]
-    ]
+    return [s for paragraph, places in pairs for s in paragraph.sentences[: len(places) - 1]]
 
 
-def with_sources(
-    draft: DraftSentence, sentences: Sequence[tuple[str, Paragraph]]
-) -> SummarySentence:
+def with_sources(draft: DraftSentence, sentences: Sequence[Sentence]) -> SummarySentence:
     """Name the paragraphs of a sentence's plan that it takes words from, each with its sentences."""
-    wanted = set(content_stems(draft.text))
+    wanted = set(draft.content_stems)
     sources: dict[tuple[int, int], Source] = {}
     for number in draft.plan:
-        text, paragraph = sentences[number]
-        stems = set(content_stems(text))
+        sentence = sentences[number]
+        stems = set(sentence.content_stems)
         if sources and not wanted & stems:
             continue
         wanted -= stems
-        one_line = " ".join(text.split())
-        for place in paragraph.places:
+        one_line = " ".join(sentence.text.split())
+        for place in sentence.paragraph.places:
             known = sources.get((place.document, place.position))
             quote = f"{known.quote}\n{one_line}" if known else one_line
             source = Source(place.document, place.position, round(draft.support, 3), quote)

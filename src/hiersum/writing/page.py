@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import pairwise
 
 from hiersum.model.planner import Outline, Plan, SourceSentences
 from hiersum.text.sentences import ends_sentence
-from hiersum.text.words import content_stems, count_words, leans_on_another, split_words
-from hiersum.types import Example
+from hiersum.text.words import leans_on_another
+from hiersum.types import Example, Paragraph, Sentence, Words
 from hiersum.writing.policy import Scores
 
 MIN_QUOTED_WORDS = 4
@@ -20,8 +22,8 @@ SAME = 0.7
 """Share of a sentence's content words in an earlier one from which it repeats it."""
 
 
-@dataclass(frozen=True, slots=True)
-class DraftSentence:
+@dataclass(frozen=True)
+class DraftSentence(Words):
     """A sentence as it was written, with all that is known of it."""
 
     text: str
@@ -40,10 +42,8 @@ class Page:
     """One cluster's summary in the making."""
 
     example: Example
-    sentences: Sequence[str]
+    sentences: Sequence[Sentence]
     """The source sentences that were read."""
-    paragraphs: Sequence[str]
-    """The paragraph that each of them stands in."""
     source: SourceSentences
     relevance: Scores
     max_words: int
@@ -69,41 +69,60 @@ class Page:
     @property
     def room(self) -> int:
         """Words that are left."""
-        return self.max_words - sum(count_words(sentence.text) for sentence in self.kept)
+        return self.max_words - sum(sentence.num_words for sentence in self.kept)
 
-    def leaves_open(self, text: str, plan: Plan) -> bool:
+    def paragraphs_of(self, plan: Plan) -> list[Paragraph]:
+        """Return the paragraphs that a plan's sentences stand in, each text once."""
+        found = {p.text: p for p in (self.sentences[number].paragraph for number in plan)}
+        return [found[text] for text in sorted(found)]
+
+    @cached_property
+    def source_ids(self) -> dict[str, tuple[int, ...]]:
+        """The ids of the source sentences that were read whole, by their text."""
+        found: dict[str, tuple[int, ...]] = {}
+        sentences = iter(self.sentences)
+        longest = max(map(len, self.example.paragraph_ids), default=0)
+        for ids, places in zip(self.example.paragraph_ids, self.example.boundaries):
+            for start, end in pairwise(places):
+                # A first sentence that fills the longest paragraph may have been cut.
+                is_whole = len(ids) < longest or end < longest - 1 or start > places[0]
+                text = next(sentences).text
+                if is_whole:
+                    found[text] = ids[start:end]
+        return found
+
+    def leaves_open(self, sentence: Words, plan: Plan) -> bool:
         """Does a sentence begin with "it" or the like, where nothing before it says what that is?
 
         A pronoun may refer to the sentence before if both are about one document.
         """
-        if not leans_on_another(split_words(text)):
+        if not leans_on_another(sentence.words):
             return False
         return not self.kept or self._document(self.kept[-1].plan) != self._document(plan)
 
     def _document(self, plan: Plan) -> int:
         return self.outline.documents[self.outline.paragraphs[plan[0]]]
 
-    def repeats(self, text: str) -> bool:
+    def repeats(self, sentence: Words) -> bool:
         """Does a sentence say what one before it has said?"""
-        stems = set(content_stems(text))
+        stems = set(sentence.content_stems)
         return any(
-            len(stems & set(content_stems(sentence.text))) >= SAME * len(stems)
-            for sentence in self.kept
+            len(stems.intersection(kept.content_stems)) >= SAME * len(stems) for kept in self.kept
         )
 
-    def can_quote(self, sentence: str) -> bool:
+    def can_quote(self, sentence: Words) -> bool:
         """Can a source sentence stand in this summary by itself? A question cannot: summaries answer."""
         return (
-            ends_sentence(sentence)
-            and not sentence.endswith("?")
-            and MIN_QUOTED_WORDS <= count_words(sentence) <= min(MAX_QUOTED_WORDS, self.room)
-            and not leans_on_another(split_words(sentence))
+            ends_sentence(sentence.text)
+            and not sentence.text.endswith("?")
+            and MIN_QUOTED_WORDS <= sentence.num_words <= min(MAX_QUOTED_WORDS, self.room)
+            and not leans_on_another(sentence.words)
             and not self.repeats(sentence)
         )
 
 
-def says_twice(text: str, sources: Sequence[str]) -> bool:
+def says_twice(sentence: Words, sources: Sequence[Words]) -> bool:
     """Does a sentence use a content word more often than its sources do, as a clause said twice does?"""
-    held = Counter(stem for source in sources for stem in content_stems(source))
-    counts = Counter(content_stems(text))
+    held = Counter(stem for source in sources for stem in source.content_stems)
+    counts = Counter(sentence.content_stems)
     return any(count > 1 and count > held[stem] for stem, count in counts.items())

@@ -27,10 +27,11 @@ from hiersum.model.spans import Spans
 from hiersum.text.facts import SourceFacts
 from hiersum.text.sentences import ends_sentence
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.text.words import count_words, split_words
-from hiersum.types import Example
+from hiersum.types import Example, Sentence, Words
 from hiersum.writing.beam import Hypothesis, beam_search
+from hiersum.writing.constraints import GroundedWords, Spelling, guarded_words
 from hiersum.writing.judgement import judge
+from hiersum.writing.neural_model import threads_for
 from hiersum.writing.page import DraftSentence, Page, says_twice
 from hiersum.writing.policy import (
     Scores,
@@ -39,8 +40,6 @@ from hiersum.writing.policy import (
     join_others,
     speaks_of_itself,
 )
-from hiersum.writing.preparation import threads_for
-from hiersum.writing.spelling import GroundedWords, Spelling, guarded_words
 
 MAX_TRIES = 4
 """Plans that may come to nothing before a summary ends."""
@@ -73,8 +72,7 @@ class PlannedSearch:
     def write(
         self,
         examples: Sequence[Example],
-        sentences: Sequence[Sequence[str]],
-        paragraphs: Sequence[Sequence[str]],
+        sentences: Sequence[Sequence[Sentence]],
         *,
         relevance: Sequence[Scores] | None = None,
         max_words: int,
@@ -85,8 +83,7 @@ class PlannedSearch:
 
         Args:
             examples: the sources, ready to read.
-            sentences: the source sentences of each, as text.
-            paragraphs: for each of these sentences the paragraph it stands in.
+            sentences: the source sentences of each.
             relevance: how relevant each of these sentences is to a question, 0 to 1.
             max_words: how long a summary may be.
             min_support: support below which a sentence is left out.
@@ -99,7 +96,6 @@ class PlannedSearch:
             Page(
                 example,
                 sentences[number],
-                paragraphs[number],
                 source,
                 np.zeros(len(sentences[number])) if relevance is None else relevance[number],
                 max_words,
@@ -166,7 +162,7 @@ class PlannedSearch:
         situation = Situation(
             log_probs=log_probs.double().numpy(),
             documents=documents,
-            speaks_of_itself=[speaks_of_itself(sentence) for sentence in page.sentences],
+            speaks_of_itself=[speaks_of_itself(sentence.text) for sentence in page.sentences],
             used=frozenset(page.used),
             heard=frozenset(documents[n] for plan in page.plans for n in plan),
             relevance=page.relevance,
@@ -196,10 +192,8 @@ class PlannedSearch:
         tokenizer = self.tokenizer
         words = []
         for n in active:
-            texts = {pages[n].paragraphs[number] for number in plans[n]}
-            words.append(
-                guarded_words(map(tokenizer.fold, (pages[n].example.title, *sorted(texts))))
-            )
+            texts = [paragraph.text for paragraph in pages[n].paragraphs_of(plans[n])]
+            words.append(guarded_words(map(tokenizer.fold, (pages[n].example.title, *texts))))
         with threads_for(len(active) * self.config.beam_size):
             return beam_search(
                 self.network,
@@ -217,28 +211,32 @@ class PlannedSearch:
         self, page: Page, plan: Plan, hypotheses: Sequence[Hypothesis]
     ) -> list[_Candidate]:
         """Return the hypotheses as text, with what is wrong with them by their form."""
-        paragraphs = sorted({page.paragraphs[number] for number in plan})
-        facts = SourceFacts.of([page.example.title, *paragraphs])
+        title, paragraphs = page.example.title, page.paragraphs_of(plan)
+        sources = [title, *(paragraph.text for paragraph in paragraphs)]
+        facts = SourceFacts.of([title, *paragraphs])
         candidates: dict[str, _Candidate] = {}
         for hypothesis in hypotheses:
             is_whole = hypothesis.token_ids[-1:] == (self.tokenizer.end_id,)
             text = self.tokenizer.decode(hypothesis.token_ids)
-            text = _capitalized(self.tokenizer.unfold(text, [page.example.title, *paragraphs]))
+            text = _capitalized(self.tokenizer.unfold(text, sources))
+            mean_log_prob = hypothesis.log_prob / len(hypothesis.token_ids)
+            if text in candidates:
+                continue
+            candidate = candidates[text] = _Candidate(text, plan, mean_log_prob)
             reason = ""
             if not is_whole or not ends_sentence(text):
                 reason = "breaks off"
-            elif says_twice(text, [page.sentences[number] for number in plan]):
+            elif says_twice(candidate, [page.sentences[number] for number in plan]):
                 reason = "says something twice"
-            elif page.leaves_open(text, plan):
+            elif page.leaves_open(candidate, plan):
                 reason = "refers to something that the sentence before does not name"
-            elif page.repeats(text):
+            elif page.repeats(candidate):
                 reason = "repeats an earlier sentence"
-            elif count_words(text) > max(page.room, 0):
+            elif candidate.num_words > max(page.room, 0):
                 reason = "is too long for what is left of the words"
             elif missing := facts.missing(text):
                 reason = f"names {missing[0].text}, which its sources do not"
-            mean_log_prob = hypothesis.log_prob / len(hypothesis.token_ids)
-            candidates.setdefault(text, _Candidate(text, plan, mean_log_prob, reason))
+            candidate.reason = reason
         return list(candidates.values())
 
     def _check(self, candidates: Sequence[list[_Candidate]], pages: Sequence[Page]) -> None:
@@ -246,9 +244,9 @@ class PlannedSearch:
         asked = [
             (candidate, page) for of_page, page in zip(candidates, pages) for candidate in of_page
         ]
-        pairs = [(c.text, [page.sentences[n] for n in sorted(c.plan)]) for c, page in asked]
+        pairs = [(c.text, [page.sentences[n].text for n in sorted(c.plan)]) for c, page in asked]
         for (candidate, page), support in zip(asked, self.checker.support(pairs)):
-            is_copy = candidate.text in (page.sentences[number] for number in candidate.plan)
+            is_copy = candidate.text in (page.sentences[number].text for number in candidate.plan)
             candidate.support = 1.0 if is_copy else judge(support, candidate.mean_log_prob)
 
     def _decide(
@@ -256,7 +254,8 @@ class PlannedSearch:
     ) -> DraftSentence | None:
         """Keep the best supported candidate; else a quotation; else nothing."""
         page.used.update(plan)
-        copies = {page.sentences[number] for number in plan}
+        sources = [page.sentences[number] for number in plan]
+        copies = {source.text for source in sources}
 
         def worth(candidate: _Candidate) -> tuple[bool, bool, bool, float]:
             is_supported = candidate.support >= page.min_support
@@ -269,33 +268,33 @@ class PlannedSearch:
             reason = best.reason
             if not reason and best.support < page.min_support:
                 reason = f"supported with {best.support:.0%} only"
-            words = split_words(best.text)
             # A comma more or less makes no sentence of one's own.
-            is_quoted = any(split_words(copy) == words for copy in copies)
+            is_quoted = any(source.words == best.words for source in sources)
             sentence = DraftSentence(best.text, plan, best.support, is_quoted, reason)
             if not reason:
                 return self._keep(page, sentence)
             page.dropped.append(sentence)
         main = page.sentences[plan[0]]
         if page.can_quote(main):
-            return self._keep(page, DraftSentence(main, plan[:1], 1.0, is_quoted=True))
+            return self._keep(page, DraftSentence(main.text, plan[:1], 1.0, is_quoted=True))
         page.num_failed += 1
         return None
 
     def _keep(self, page: Page, sentence: DraftSentence) -> DraftSentence:
         page.kept.append(sentence)
-        page.ids += [*self.tokenizer.encode(sentence.text), self.tokenizer.end_id]
+        ids = page.source_ids.get(sentence.text) or self.tokenizer.encode(sentence.text)
+        page.ids += [*ids, self.tokenizer.end_id]
         return sentence
 
 
-@dataclass(slots=True)
-class _Candidate:
+@dataclass
+class _Candidate(Words):
     """A hypothesis as text."""
 
     text: str
     plan: Plan
     mean_log_prob: float
-    reason: str
+    reason: str = ""
     """What is wrong with it by its form; empty if nothing is."""
     support: float = 0.0
 

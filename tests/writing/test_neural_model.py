@@ -10,7 +10,7 @@ from networks import KINDS, build
 
 from hiersum.config import SearchConfig
 from hiersum.model.batch import Batch
-from hiersum.writing.preparation import compiled, prepare, threads_for
+from hiersum.writing.neural_model import compiled, prepare, threads_for
 
 BOTH = {"int8": True, "half_source": True}
 

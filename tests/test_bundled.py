@@ -6,6 +6,13 @@ one paragraph, a checker that says yes to all, a ranker turned around.
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
 import pytest
 from support import REPOSITORY
 
@@ -13,10 +20,12 @@ from hiersum import Summarizer
 from hiersum.bundled import FOLDER
 from hiersum.config import Config
 from hiersum.ranking.choice import choose_ranker
+from hiersum.text import sentences
 from hiersum.text.documents import read_documents
 from hiersum.text.facts import SourceFacts
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.sentences import ends_sentence, split_sentences
+from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
 from hiersum.types import Document, Paragraph, Summary
 
@@ -26,6 +35,7 @@ EXAMPLES = {
     "queue-outage": "Outage of the order queue",
 }
 MAX_FILE = 95_000_000
+MAX_CROSSINGS = 1_700
 
 
 def paragraphs_of(folder: str) -> list[Paragraph]:
@@ -198,3 +208,57 @@ def test_card_names_what_the_model_learned_from() -> None:
 
 def test_no_bundled_file_is_too_large_for_a_repository() -> None:
     assert all(path.stat().st_size < MAX_FILE for path in FOLDER.rglob("*") if path.is_file())
+
+
+def test_summarize_splits_and_encodes_every_paragraph_once(
+    summarizer: Summarizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sentence may be asked for its names, so paragraphs of one sentence are not counted."""
+    split: Counter[str] = Counter()
+    encoded: Counter[str] = Counter()
+    split_text, encode_many = sentences.split_sentences, Tokenizer.encode_many
+
+    def counted_split(text: str) -> list[str]:
+        split[text] += 1
+        return split_text(text)
+
+    def counted_encode(self: Tokenizer, texts: list[str]) -> list[list[int]]:
+        encoded.update(texts)
+        return encode_many(self, texts)
+
+    for name, module in list(sys.modules.items()):
+        if name.startswith("hiersum.") and vars(module).get("split_sentences") is split_text:
+            monkeypatch.setattr(module, "split_sentences", counted_split)
+    monkeypatch.setattr(Tokenizer, "encode_many", counted_encode)
+    summary = summarizer.summarize([REPOSITORY / "examples" / "harbour-bridge"])
+    assert summary.system == "ht"
+    long = [paragraph for paragraph in summary.paragraphs if len(paragraph.sentences) > 1]
+    assert len(long) >= 5
+    assert {split[paragraph.text] for paragraph in long} == {1}
+    read = [sentence.text for paragraph in summary.paragraphs for sentence in paragraph.sentences]
+    assert {encoded[text] for text in read} == {1}
+
+
+def test_summarize_crosses_few_borders_between_rooms(summarizer: Summarizer) -> None:
+    """A room is a folder or a file of the package; a call counts if another room makes it."""
+    package = str(REPOSITORY / "src" / "hiersum")
+    crossings: Counter[tuple[str, str]] = Counter()
+
+    @cache
+    def room(path: str) -> str | None:
+        return Path(path).relative_to(package).parts[0] if path.startswith(package) else None
+
+    def count(frame: FrameType, event: str, _: Any) -> None:
+        if event != "call" or frame.f_back is None:
+            return
+        called, caller = room(frame.f_code.co_filename), room(frame.f_back.f_code.co_filename)
+        if called and caller and called != caller:
+            crossings[caller, called] += 1
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        summarizer.summarize([REPOSITORY / "examples" / "harbour-bridge"])
+    finally:
+        sys.setprofile(before)
+    assert 0 < crossings.total() < MAX_CROSSINGS, crossings.most_common(5)

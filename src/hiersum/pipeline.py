@@ -1,4 +1,16 @@
-"""The story in one class: read, rank, relate, encode, plan, write, check: a summary with sources."""
+"""The story in one class: documents become a summary that names its sources.
+
+    read     `gather_documents`, `open_cluster`, `read_paragraphs`: files, limits, paragraphs, sentences
+    rank     `rank_paragraphs`: which paragraphs are worth reading
+    encode   `encode_paragraphs`: token ids, each paragraph once
+    relate   `graph_builder`: edges between paragraphs
+    plan     `PlannedSearch._plan`: which source sentences the next sentence rests on
+    write    `PlannedSearch._search`, `beam_search`: its words
+    check    `PlannedSearch._check`, `mark_unsupported`, `disagreements_between`: is it true?
+
+`Summarizer._read` takes the first four steps (`build_example`), `_write` the next two, and `_check` the
+last. LexRank and Lead read, rank and choose sentences (`ExtractiveWriter`).
+"""
 
 from __future__ import annotations
 
@@ -14,9 +26,8 @@ from typing import TYPE_CHECKING, Unpack
 
 from hiersum.bundled import bundled_model, chosen_model, recommended_settings
 from hiersum.checking.checker import Checker
-from hiersum.checking.disagreements import compare_documents
 from hiersum.checking.lexical import LexicalChecker
-from hiersum.checking.unsupported import mark_unsupported
+from hiersum.checking.unsupported import disagreements_between, mark_unsupported
 from hiersum.config import Config, load_config
 from hiersum.errors import CheckpointError, InputError
 from hiersum.parallel import in_order
@@ -27,7 +38,6 @@ from hiersum.request import Options, Request
 from hiersum.text.documents import find_passed_over, gather_documents
 from hiersum.text.languages import check_language
 from hiersum.types import (
-    Attention,
     Cluster,
     Document,
     Progress,
@@ -339,12 +349,12 @@ class Summarizer:
         )
         seconds = (time.perf_counter() - start) / len(batch)
         for (number, reading), draft in zip(batch, drafts, strict=True):
-            yield number, self._finish(writer, reading, request, draft, seconds)
+            yield number, self._check(writer, reading, request, draft, seconds)
 
-    def _finish(
+    def _check(
         self, writer: Writer, reading: Reading, request: Request, draft: Draft, seconds: float
     ) -> Summary:
-        """Check the facts of a draft and put the summary together."""
+        """Mark what no source has, find where documents disagree, and put the summary together."""
         start = time.perf_counter()
         documents = reading.cluster.documents
         passed_over = find_passed_over(
@@ -357,15 +367,12 @@ class Summarizer:
             request.cut(draft.sentences), reading.cluster, reading.paragraphs
         )
         kept = [s for s in checked if s.is_supported or not request.strict]
-        attention: Attention = ()
-        if request.with_attention:
-            attention = writer.attention(reading)
         return Summary(
             sentences=tuple(kept),
             dropped=(*draft.dropped, *(s for s in checked if s not in kept)),
             documents=documents,
             paragraphs=reading.paragraphs,
-            disagreements=compare_documents(documents, reading.paragraphs, self.checker),
+            disagreements=disagreements_between(documents, reading.paragraphs, self.checker),
             is_answered=draft.is_answered,
             title=reading.cluster.title,
             id=reading.cluster.id,
@@ -374,7 +381,7 @@ class Summarizer:
             model=writer.model,
             seconds=reading.seconds + seconds + time.perf_counter() - start,
             scores=reading.scores,
-            attention=attention,
+            attention=writer.attention(reading) if request.with_attention else (),
         )
 
     def request(self, **options: Unpack[Options]) -> Request:

@@ -1,4 +1,4 @@
-"""Names, numbers and dates of a summary that no source has."""
+"""What a reader should know of a summary: facts that no source has, and where the sources disagree."""
 
 from __future__ import annotations
 
@@ -6,8 +6,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 
+from hiersum.checking.checker import Checker
+from hiersum.checking.comparison import Statement
+from hiersum.checking.disagreements import find_disagreements
 from hiersum.text.facts import Fact, SourceFacts, find_facts
-from hiersum.types import Cluster, Document, Paragraph, Place, SummarySentence, UnsupportedSpan
+from hiersum.types import (
+    Cluster,
+    Document,
+    Paragraph,
+    Place,
+    SourceDisagreement,
+    SummarySentence,
+    UnsupportedSpan,
+)
 
 _MAX_CHARACTERS = 2_000_000  # of whole documents, searched for what the paragraphs read do not have
 
@@ -24,6 +35,29 @@ def mark_unsupported(
     """
     known = KnownFacts(cluster.title, cluster.documents, paragraphs)
     return [replace(sentence, unsupported=known.unsupported(sentence)) for sentence in sentences]
+
+
+def disagreements_between(
+    documents: Sequence[Document], paragraphs: Sequence[Paragraph], checker: Checker
+) -> tuple[SourceDisagreement, ...]:
+    """Return where documents disagree in the paragraphs that were read of them."""
+    names = [document.name or f"document {n}" for n, document in enumerate(documents, start=1)]
+    statements = [
+        Statement(paragraph.document, paragraph.position, sentence.text)
+        for paragraph in sorted(paragraphs, key=lambda p: (p.document, p.position))
+        for sentence in paragraph.sentences
+    ]
+    return tuple(
+        SourceDisagreement(
+            about=found.about,
+            kind=found.kind,
+            sides=found.sides,
+            line=found.line(names),
+            score=round(found.score, 3),
+            later=found.later,
+        )
+        for found in find_disagreements(statements, checker, names)
+    )
 
 
 class KnownFacts:

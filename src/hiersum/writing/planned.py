@@ -317,11 +317,10 @@ def _keep_written(
         return None
     lengths = [written.summaries.lengths[places[n]] if n in places else 0 for n in going_on]
     split = written.summaries.split
-    layers = [
-        (
-            torch.cat([split(keys)[place] for place in kept]),
-            torch.cat([split(values)[place] for place in kept]),
-        )
-        for keys, values in written.layers
-    ]
+
+    def keep(states: torch.Tensor) -> torch.Tensor:
+        parts = split(states)
+        return torch.cat([parts[place] for place in kept])
+
+    layers = [(keep(keys), keep(values)) for keys, values in written.layers]
     return Written(layers, Spans(tuple(lengths)))

@@ -130,15 +130,13 @@ def calibrate(cases: list[Case], network_folder: str | None) -> dict[str, object
 
 def attention_of(cases: list[Case], folder: str) -> list[NDArray[np.float64]]:
     """Make a network write each case's sentences, and return what each sentence looked at."""
-    from hiersum.writing.sentence_attention import Trail, count_letters
-
     from hiersum.config import Config
     from hiersum.data.batches import collate
     from hiersum.data.example import TITLE_PLACE, build_example
     from hiersum.ranking.baselines import ReadingOrder
     from hiersum.text.words import count_letters
-    from hiersum.writing.attention_trail import Trail
     from hiersum.writing.neural_model import NeuralModel
+    from hiersum.writing.sources import Trail
 
     system = NeuralModel.load(folder)
     config = Config()

@@ -14,6 +14,7 @@ from hiersum.model.network import Network
 from hiersum.writing.beam import beam_search
 from hiersum.writing.constraints import (
     Counted,
+    ForbiddenByCluster,
     ForbiddenTokens,
     GroundedWords,
     MinimumLength,
@@ -21,6 +22,7 @@ from hiersum.writing.constraints import (
     Spelling,
     guarded_words,
     is_guarded,
+    missing_pronouns,
 )
 
 EVERY_RULE = pytest.mark.parametrize("stopping", ["exact", "released"])
@@ -237,3 +239,20 @@ def test_percentage_keeps_its_sign() -> None:
     assert {3, 4, 6} <= allowed([2])
     assert allowed([2, 3]) == {5}
     assert {1, 2, 7} <= allowed([2, 4])
+
+
+def test_missing_pronouns_are_those_that_a_text_has_no_form_of() -> None:
+    missing = missing_pronouns(
+        ["The mayor gave Ann her keys.", "Its doors were open; HE was late."]
+    )
+    assert missing == {"they", "them", "their", "theirs", "themselves"}
+    assert len(missing_pronouns(["The shop opened."])) == 16
+
+
+def test_forbidden_by_cluster_bars_each_clusters_tokens_only() -> None:
+    log_probs = torch.zeros(2, 3, 5)
+    ForbiddenByCluster([[1], [], [2, 4]])(torch.zeros(2, 3, 1), log_probs, [2, 0])
+    assert log_probs.isinf().any(1).tolist() == [
+        [False, False, True, False, True],
+        [False, True, False, False, False],
+    ]

@@ -276,3 +276,30 @@ def test_question_is_never_quoted(network: EncoderDecoder, tokenizer: Tokenizer)
     page.kept = []
     assert page.can_quote(sentence_of("The ferry crews wait for an answer."))
     assert not page.can_quote(sentence_of("What happens to the ferry crews now?"))
+
+
+def test_a_joined_plan_that_fails_is_tried_with_its_main_sentence_alone(
+    network: EncoderDecoder, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "hiersum.writing.planned.join_others", lambda main, joins, used: (main, (main + 1) % 6)
+    )
+    checker = FixedChecker(0.0)
+    (page,) = write(network, tokenizer, checker, min_support=1.1)
+    planned = list(dict.fromkeys(tuple(sources) for _, sources in checker.asked))
+    assert [len(sources) for sources in planned[:4]] == [2, 1, 2, 1]
+    for both, alone in zip(planned[::2], planned[1::2]):
+        assert set(alone) < set(both)
+    assert all(sentence.is_quoted and len(sentence.plan) == 1 for sentence in page.kept)
+
+
+def test_a_pronoun_that_the_plan_does_not_write_is_refused(
+    network: EncoderDecoder, tokenizer: Tokenizer
+) -> None:
+    """Its pieces are barred, and what spells it otherwise is left out."""
+    (page,) = write(network, tokenizer, FixedChecker(1.0))
+    for sentence in page.kept:
+        sources = " ".join(page.sentences[number].text.lower() for number in sentence.plan)
+        words = set(sentence.text.lower().rstrip(".").split())
+        assert "she" not in words
+        assert "it" not in words or "it" in sources.split()

@@ -71,6 +71,17 @@ class ForbiddenTokens:
         log_probs_BNV.index_fill_(2, self.token_ids, -torch.inf)
 
 
+class ForbiddenByCluster:
+    """Tokens that may not be written about a cluster."""
+
+    def __init__(self, token_ids: Sequence[Iterable[int]]) -> None:
+        self.token_ids = [torch.tensor(sorted(set(ids)), dtype=torch.long) for ids in token_ids]
+
+    def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor, clusters: Sequence[int]) -> None:
+        for rows_NV, cluster in zip(log_probs_BNV, clusters):
+            rows_NV.index_fill_(1, self.token_ids[cluster], -torch.inf)
+
+
 class NoRepeatedNgrams:
     """No n-gram stands twice in a hypothesis."""
 
@@ -101,6 +112,23 @@ def guarded_words(texts: Iterable[str]) -> frozenset[str]:
     return frozenset(word for text in texts for word in _WORD.findall(text) if is_guarded(word))
 
 
+PRONOUNS = (
+    frozenset(("he", "him", "his", "himself")),
+    frozenset(("she", "her", "hers", "herself")),
+    frozenset(("it", "its", "itself")),
+    frozenset(("they", "them", "their", "theirs", "themselves")),
+)
+
+
+def missing_pronouns(texts: Iterable[str]) -> frozenset[str]:
+    """Return the pronouns of which texts have no form.
+
+    A small network cannot tell who "she" is, so it writes only the pronouns of its plan.
+    """
+    words = {word.lower() for text in texts for word in _WORD.findall(text)}
+    return frozenset().union(*(forms for forms in PRONOUNS if forms.isdisjoint(words)))
+
+
 class Spelling:
     """How the pieces of a vocabulary make words; built once for a tokenizer."""
 
@@ -125,6 +153,12 @@ class Spelling:
                 self.beginning.setdefault(core, []).append(index)
             if not has_space:
                 self.continuing[text] = index
+        self.pronouns = {
+            word: [i for form in (word, word.capitalize()) for i in self.beginning.get(form, ())]
+            for forms in PRONOUNS
+            for word in forms
+        }
+        """The pieces that are a pronoun."""
         self.begins_word_V = torch.tensor(begins_word)
         self.is_free_capital_V = torch.tensor(is_free_capital)
         self.is_guarded_V = torch.tensor(guarded)

@@ -53,6 +53,8 @@ class Page:
     ids: list[int] = field(default_factory=list)
     """What was kept, as pieces, each sentence with its end piece."""
     used: set[int] = field(default_factory=set)
+    retry: Plan = ()
+    """The plan to try next, whatever the planner says."""
     num_failed: int = 0
     is_done: bool = False
 

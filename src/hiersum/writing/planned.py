@@ -29,7 +29,13 @@ from hiersum.text.sentences import ends_sentence
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Example, Sentence, Words
 from hiersum.writing.beam import Hypothesis, beam_search
-from hiersum.writing.constraints import GroundedWords, Spelling, guarded_words
+from hiersum.writing.constraints import (
+    ForbiddenByCluster,
+    GroundedWords,
+    Spelling,
+    guarded_words,
+    missing_pronouns,
+)
 from hiersum.writing.judgement import judge
 from hiersum.writing.neural_model import threads_for
 from hiersum.writing.page import DraftSentence, Page, says_twice
@@ -157,6 +163,9 @@ class PlannedSearch:
     def _choose(self, page: Page, state_D: torch.Tensor) -> Plan | None:
         if page.num_failed > MAX_TRIES:
             return None
+        if page.retry:
+            plan, page.retry = page.retry, ()
+            return plan
         log_probs = self.planner(state_D[None], page.source, [page.plans])[0].log_softmax(-1)
         documents = [page.outline.documents[p] for p in page.outline.paragraphs]
         situation = Situation(
@@ -191,7 +200,10 @@ class PlannedSearch:
         )
         tokenizer = self.tokenizer
         words = []
+        barred = []
         for n in active:
+            missing = missing_pronouns(pages[n].sentences[number].text for number in plans[n])
+            barred.append([i for word in missing for i in self.spelling.pronouns[word]])
             texts = [paragraph.text for paragraph in pages[n].paragraphs_of(plans[n])]
             words.append(guarded_words(map(tokenizer.fold, (pages[n].example.title, *texts))))
         with threads_for(len(active) * self.config.beam_size):
@@ -204,7 +216,7 @@ class PlannedSearch:
                 end_id=tokenizer.end_id,
                 num_best=self.config.beam_size,
                 forbidden=tokenizer.forbidden_ids(self.network.config.vocab_size),
-                constraints=[GroundedWords(self.spelling, words)],
+                constraints=[GroundedWords(self.spelling, words), ForbiddenByCluster(barred)],
             )
 
     def _candidates(
@@ -214,6 +226,7 @@ class PlannedSearch:
         title, paragraphs = page.example.title, page.paragraphs_of(plan)
         sources = [title, *(paragraph.text for paragraph in paragraphs)]
         facts = SourceFacts.of([title, *paragraphs])
+        unknown = missing_pronouns(page.sentences[number].text for number in plan)
         candidates: dict[str, _Candidate] = {}
         for hypothesis in hypotheses:
             is_whole = hypothesis.token_ids[-1:] == (self.tokenizer.end_id,)
@@ -236,6 +249,9 @@ class PlannedSearch:
                 reason = "is too long for what is left of the words"
             elif missing := facts.missing(text):
                 reason = f"names {missing[0].text}, which its sources do not"
+            elif pronouns := sorted(unknown.intersection(candidate.words)):
+                # The search bars their pieces, but a word may be spelled by others.
+                reason = f'says "{pronouns[0]}", which its sources do not'
             candidate.reason = reason
         return list(candidates.values())
 
@@ -274,6 +290,9 @@ class PlannedSearch:
             if not reason:
                 return self._keep(page, sentence)
             page.dropped.append(sentence)
+        if len(plan) > 1:
+            page.retry = plan[:1]  # what is joined wrongly may be right alone
+            return None
         main = page.sentences[plan[0]]
         if page.can_quote(main):
             return self._keep(page, DraftSentence(main.text, plan[:1], 1.0, is_quoted=True))

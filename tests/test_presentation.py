@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import replace
 
 from rich.console import Console
 
@@ -69,6 +70,14 @@ def test_a_pipe_gets_a_line_per_thing() -> None:
         "[2] 1.txt, paragraph 2: Paragraph 1 is about [bold]bridges[/].",
         "[3] 8.txt, paragraph 1: Heading",
     ]
+
+
+def test_a_source_shows_the_sentence_that_it_was_cited_for() -> None:
+    summary = make_summary(1)
+    first = summary.sentences[0]
+    source = replace(first.sources[0], quote="It was about bridges.\nAnd more.")
+    summary = replace(summary, sentences=(replace(first, sources=(source,)),))
+    assert "[1] 0.txt, paragraph 2: It was about bridges." in shown(summary, terminal=False)
 
 
 def test_a_terminal_gets_wrapped_lines_with_an_indent() -> None:

@@ -2,14 +2,14 @@
 
     read     `gather_documents`, `open_cluster`, `read_paragraphs`: files, limits, paragraphs, sentences
     rank     `rank_paragraphs`: which paragraphs are worth reading
-    encode   `encode_paragraphs`: token ids, each paragraph once
     relate   `graph_builder`: edges between paragraphs
+    encode   `encode_paragraphs`, `EncoderDecoder.encode`: tokens, then the hierarchical encoder
     plan     `PlannedSearch._plan`: which source sentences the next sentence rests on
     write    `PlannedSearch._search`, `beam_search`: its words
     check    `PlannedSearch._check`, `mark_unsupported`, `disagreements_between`: is it true?
 
-`Summarizer._read` takes the first four steps (`build_example`), `_write` the next two, and `_check` the
-last. LexRank and Lead read, rank and choose sentences (`ExtractiveWriter`).
+`Summarizer._read` reads, ranks, relates and tokenizes (`build_example`); `_write` runs the network and
+checks each sentence as it is written; `_check` looks at the whole. LexRank and Lead read, rank and choose sentences (`ExtractiveWriter`).
 """
 
 from __future__ import annotations

@@ -141,13 +141,18 @@ def _doubts(summary: Summary, *, has_colour: bool) -> Iterator[Text]:
 def _source_lines(
     summary: Summary, numbers: Mapping[Place, int], max_paragraph_words: int
 ) -> Iterator[tuple[Text, Text]]:
-    """Yield the mark and the description of each source."""
+    """Yield the mark and the description of each source: what it says, or how it begins."""
     width = len(str(len(numbers))) + 2
-    cited = {place.document for place in numbers}
-    paragraphs = {n: split_document(summary.documents[n], max_paragraph_words) for n in cited}
+    quotes: dict[Place, str] = {}
+    for sentence in summary.sentences:
+        for source in sentence.sources:
+            quotes.setdefault(Place(source.document, source.paragraph), source.quote)
+    unquoted = {place.document for place in numbers if not quotes[place]}
+    paragraphs = {n: split_document(summary.documents[n], max_paragraph_words) for n in unquoted}
     for place, number in numbers.items():
         name = _document_name(summary.documents[place.document], place.document)
-        excerpt = _excerpt(paragraphs[place.document][place.position])
+        quote = quotes[place].split("\n")[0]
+        excerpt = _excerpt(quote or paragraphs[place.document][place.position])
         line = Text.assemble(
             (name, "bold"), f", paragraph {place.position + 1}: ", (excerpt, "dim")
         )

@@ -67,6 +67,8 @@ def test_settings_that_come_with_a_model_hold_and_are_handed_on(
     (model / "settings.toml").write_text(
         "[data]\nmax_input_paragraphs = 2\nmax_paragraph_tokens = 90\n[decoding]\nbeam_size = 3\n"
     )
+    for name in ("checker.json", "checker.safetensors"):
+        (model / name).write_text(f"the {name} of the model")
     corpus = tmp_path / "mine.jsonl"
     write_clusters(clusters(6), corpus)
     overrides = ["training.steps=10", "data.max_paragraph_tokens=80", *FAST]
@@ -77,6 +79,8 @@ def test_settings_that_come_with_a_model_hold_and_are_handed_on(
     assert (used.data.max_input_paragraphs, used.data.max_paragraph_tokens) == (2, 80)
     assert used.decoding.beam_size == 3
     assert "training" not in (folder / "settings.toml").read_text()
+    for name in ("checker.json", "checker.safetensors"):
+        assert (folder / name).read_text() == f"the {name} of the model"
 
 
 def test_the_split_depends_on_content_alone() -> None:

@@ -19,6 +19,7 @@ from hiersum.plugins import load_plugin
 
 WEIGHTS_FILE = "checker.safetensors"
 SETTINGS_FILE = "checker.json"
+CHECKER_FILES = (SETTINGS_FILE, WEIGHTS_FILE)
 KINDS = ("auto", "lexical")
 NEUTRAL = 0.5
 """The answer where there is nothing to judge: a sentence without letters or digits, or no sources."""

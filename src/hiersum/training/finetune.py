@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from hiersum.bundled import recommended_settings
+from hiersum.checking.checker import CHECKER_FILES
 from hiersum.config import Config, config_to_toml, load_config, read_toml
 from hiersum.data.corpora import counted, read_corpus, report_count, write_clusters
 from hiersum.data.files import write_atomically
@@ -77,6 +79,10 @@ def finetune(
     trained = train(replace(chosen, model=config.model), out)
     if recommended is not None:
         _write_recommended(recommended, chosen, trained)
+    for name in CHECKER_FILES:
+        if (folder / name).exists():
+            with write_atomically(trained / name) as file, (folder / name).open("rb") as old:
+                shutil.copyfileobj(old, file)
     return trained
 
 

@@ -9,7 +9,8 @@
     check    `PlannedSearch._check`, `mark_unsupported`, `disagreements_between`: is it true?
 
 `Summarizer._read` reads, ranks, relates and tokenizes (`build_example`); `_write` runs the network and
-checks each sentence as it is written; `_check` looks at the whole. LexRank and Lead read, rank and choose sentences (`ExtractiveWriter`).
+checks each sentence as it is written; `_check` looks at the whole. LexRank and Lead read, rank and choose
+sentences (`ExtractiveWriter`).
 """
 
 from __future__ import annotations

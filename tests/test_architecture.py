@@ -38,7 +38,7 @@ ALLOWED: dict[str, set[str]] = {
     "writing": FLOOR | {"request", "text", "ranking", "graphs", "model", "data", "checking"},
     "pipeline": FLOOR | {"request", "text", "ranking", "checking", "writing"},
     "evaluation": FLOOR | {"text", "data"},
-    "training": FLOOR | {"text", "data", "model", "ranking", "writing", "evaluation"},
+    "training": FLOOR | {"text", "data", "model", "ranking", "writing", "checking", "evaluation"},
     "humaneval": FLOOR | {"text", "data", "evaluation"},
     "building": FLOOR | {"text", "ranking", "data"},
     "reporting": FLOOR | {"text", "graphs", "data"},

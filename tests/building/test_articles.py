@@ -142,7 +142,8 @@ def test_build_clusters_reports_a_full_disk_while_indexing(
 
 
 def _always_parquet(clusters: Any, path: Path) -> int:
-    return corpora._write_parquet(clusters, path)
+    records = map(corpora.cluster_to_record, clusters)
+    return corpora.write_parquet(path, records, corpora._schema())
 
 
 def test_build_clusters_depends_on_the_seed_not_on_workers(tmp_path: Path) -> None:

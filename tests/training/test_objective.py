@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 import torch.nn.functional as F
-from hiersum.model.plans import Outline
+from hiersum.model.planner import Outline
 from rouge_score import rouge_scorer
 
 from hiersum.config import Config, ModelConfig

@@ -282,7 +282,7 @@ def test_more_steps_may_be_asked_of_a_run_but_no_other_settings(
     [
         ({"data": ""}, "training.data is not set"),
         ({"data": "nowhere"}, "nowhere: not a prepared set"),
-        ({"frozen": ("encodr",)}, "training.frozen: no parameter begins with 'encodr'; parts are"),
+        ({"frozen": ("encodr",)}, "training.frozen: no parameter starts with 'encodr'; parts are"),
         ({"frozen": ("",)}, "training.frozen names every parameter"),
         ({"start": "nowhere"}, "nowhere"),
     ],

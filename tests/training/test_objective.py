@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 import torch
 import torch.nn.functional as F
-from hiersum.model.planner import Outline
 from rouge_score import rouge_scorer
 
 from hiersum.config import Config, ModelConfig
 from hiersum.data.shards import PreparedSet
 from hiersum.model.batch import Batch
 from hiersum.model.network import build_network
+from hiersum.model.planner import Outline
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.training.objective import Objective, Validator, means, rouge, smoothed_cross_entropy
 

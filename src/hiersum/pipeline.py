@@ -354,8 +354,7 @@ class Summarizer:
     def _check(
         self, writer: Writer, reading: Reading, request: Request, draft: Draft, seconds: float
     ) -> Summary:
-        """Mark unsupported facts, find disagreements between documents, and assemble the
-        summary."""
+        """Mark unsupported facts, find disagreements, and assemble the summary."""
         start = time.perf_counter()
         documents = reading.cluster.documents
         passed_over = find_passed_over(

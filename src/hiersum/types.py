@@ -145,8 +145,7 @@ class Example:
     """From the begin piece to the end piece; with plans, every sentence has an end piece."""
     target: str | None = None
     boundaries: tuple[tuple[int, ...], ...] = ()
-    """For a network that plans: token offsets of each paragraph's sentences, plus the end of the
-    last."""
+    """For planning networks: token offsets of each paragraph's sentences, and their end."""
     plans: tuple[tuple[int, ...], ...] = ()
     """For each target sentence, the source sentences it is based on, main one first, numbered
     across all paragraphs."""

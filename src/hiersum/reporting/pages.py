@@ -31,7 +31,7 @@ MAX_UPLOAD_BYTES = 25_000_000
 _MAX_NAME_CHARACTERS = 255
 _MAX_SECONDS = 60
 _KIND = "application/octet-stream"
-_MAX_AT_ONCE = 2  # a large PDF takes seconds of a processor
+_MAX_AT_ONCE = 2  # a large PDF takes seconds of CPU time
 _CLUSTER_SUFFIXES = (".json", ".jsonl", ".parquet")
 _TYPES = {
     "js": "text/javascript; charset=utf-8",
@@ -80,7 +80,7 @@ def mount_pages(
 
 @cache
 def _warm_up_once() -> None:
-    """Load the name finder, which takes seconds, before the page needs its first report."""
+    """Load the named-entity model, which takes seconds, before the first report."""
     Thread(target=warm_up, daemon=True).start()
 
 

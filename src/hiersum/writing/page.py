@@ -124,8 +124,7 @@ class Page:
 
 
 def says_twice(sentence: Words, sources: Sequence[Words]) -> bool:
-    """Whether a sentence uses a content word more often than its sources, as in repeated
-    clauses."""
+    """Whether a sentence uses a content word more often than its sources do."""
     held = Counter(stem for source in sources for stem in source.content_stems)
     counts = Counter(sentence.content_stems)
     return any(count > 1 and count > held[stem] for stem, count in counts.items())

@@ -93,7 +93,7 @@ def _config(
         raise CheckpointError(f"{folder}: layer_norm_epsilon must be {NORM_EPSILON} as in all T5s")
     layers: list[Literal["local", "global"]] = ["local"] * _size(folder, record, "num_layers")
     layers += ["global"] * num_global
-    # transformers 5 has a setting of its own for this; before, a tied output implied scaling.
+    # transformers 5 has a setting for this; before, a tied output implied scaling.
     is_scaled = record.get("scale_decoder_outputs", record.get("tie_word_embeddings", True))
     width = _size(folder, record, "d_model")
     num_heads = _size(folder, record, "num_heads")
@@ -149,7 +149,7 @@ def _fill(
 
 
 def _names(config: ModelConfig, kept_layers: list[int]) -> Iterator[tuple[str, str]]:
-    """Yield our name and theirs of every weight that comes from the T5."""
+    """Yield our name and T5's name of every converted weight."""
     yield "source_words.weight", "shared.weight"
     if not config.tied_output:
         yield "output.weight", "lm_head.weight"

@@ -76,7 +76,7 @@ def bucket(shapes: Ints, batch_tokens: int) -> list[Ints]:
         The indices of each batch; every example is in exactly one.
     """
     paragraphs, tokens, targets = shapes.T
-    # Alternate the direction, so that lengths do not jump where the number of paragraphs changes.
+    # Alternate the direction, so that lengths do not jump when the number of paragraphs changes.
     turned = np.where(paragraphs % 2, tokens, -tokens)
     return cut(shapes, np.lexsort((targets, turned, paragraphs)), batch_tokens)
 
@@ -100,7 +100,7 @@ def cut(shapes: Ints, order: Ints, batch_tokens: int) -> list[Ints]:
     while start < len(order):
         paragraphs, tokens, targets = ordered[start].tolist()
         most = max(1, batch_tokens // max(1, paragraphs * tokens + targets))
-        # The padded shape of the batch if it ended with the first, second, ... of these examples.
+        # Padded shapes if the batch ended after the first, second, ... of these examples.
         padded = np.maximum.accumulate(ordered[start : start + most])
         sizes = np.arange(1, len(padded) + 1) * (padded[:, 0] * padded[:, 1] + padded[:, 2])
         end = start + max(1, int(np.searchsorted(sizes, batch_tokens, side="right")))

@@ -332,7 +332,7 @@ def _each(
         except DataError as error:
             bad.handle(error)
             continue
-        # Results are joined on ids and errors name them, so a cluster without one gets its place.
+        # Results are joined on ids and errors name them, so a missing id becomes the place.
         yield cluster if cluster.id else replace(cluster, id=Path(where).name)
 
 
@@ -348,7 +348,7 @@ def _json_lines(path: Path, bad: BadRecords) -> Iterator[tuple[str, Any]]:
 
 
 def _json_file(path: Path, bad: BadRecords) -> Iterable[tuple[str, Any]]:
-    """Return the records of a .json file: one, a list, or JSON Lines in spite of its name."""
+    """Return the records of a .json file: one, a list, or JSON Lines despite the name."""
     data = read_whole(path)
     try:
         value = parse_json(data, str(path))
@@ -362,7 +362,7 @@ def _json_file(path: Path, bad: BadRecords) -> Iterable[tuple[str, Any]]:
 
 
 def _without_nulls(value: Any) -> Any:
-    """Remove null fields, which Parquet adds for what a row lacks."""
+    """Remove null fields, which Parquet adds for missing values."""
     if isinstance(value, dict):
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):

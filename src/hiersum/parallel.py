@@ -55,7 +55,7 @@ def in_processes(
 ) -> Iterator[Result]:
     """Yield the result of each item as soon as it is done, in no fixed order.
 
-    An error in `work` is raised here, and no further item is started. One worker means this process.
+    An error in `work` is raised here, and no further item is started. One worker: this process.
 
     Args:
         work: a function that can be pickled: top-level, or a `functools.partial` of one.

@@ -1,6 +1,6 @@
 """The pipeline in one class: documents in, a summary that cites its sources out.
 
-    read     `gather_documents`, `open_cluster`, `read_paragraphs`: files, limits, paragraphs, sentences
+    read     `gather_documents`, `open_cluster`, `read_paragraphs`: files, limits, paragraphs
     rank     `rank_paragraphs`: orders paragraphs by how useful they are for the summary
     relate   `graph_builder`: edges between paragraphs
     encode   `encode_paragraphs`, `EncoderDecoder.encode`: tokens, then the hierarchical encoder

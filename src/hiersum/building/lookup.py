@@ -7,14 +7,14 @@ Titles are searched by exact BM25 on disk, or in the user's own search results. 
 are indexed; all words count towards a text's length. Workers count the words of each part; then the
 counts are merged, word by word, into weights (Lucene's form of BM25):
 
-    weight = log(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * length / mean length))
+    weight = log(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * length / mean))
 
     words.npy               sorted hashes of the words of titles
     counts/00000.npz        words, rows, counts and lengths of one part
     index/starts.npy        where each word's entries begin
     index/pages.npy         the text of each entry, numbered over all parts
     index/weights.npy       the weight of each entry
-    index/places.npy        the place of each text: the part in the upper 32 bits, the row in the lower
+    index/places.npy        the place of each text: part in the upper 32 bits, row in the lower
 """
 
 from __future__ import annotations

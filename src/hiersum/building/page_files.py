@@ -1,7 +1,7 @@
 """Source pages from files: web archives, JSON Lines, saved HTML.
 
     .warc .wet (.gz .zst .lz4)   archives: responses as HTML, conversions as text
-    .jsonl (.gz)                 lines {"url": ..., "text" or "html": ...}, optionally with a "title"
+    .jsonl (.gz)                 lines {"url": ..., "text" or "html": ...}, optional "title"
     .html .htm .xhtml (.gz)      saved pages, which name their own URL or are stored as HOST/PATH
 
 Damaged records are counted and skipped; reading continues after them.

@@ -68,8 +68,7 @@ def extract_page(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
     """Return the paragraphs of a page, or the reason for dropping it; runs under a guard.
 
     Args:
-        facts: `kind` (html or text), `language` (a code, or any), and the page's `url` and `title` if
-            known.
+        facts: `kind` (html or text), `language` (a code, or any), and `url` and `title` if known.
         data: the page; text is UTF-8.
 
     Returns:

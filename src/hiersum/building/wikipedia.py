@@ -3,7 +3,7 @@
     DIR/train/part-00000.parquet ...   the clusters; valid/ and test/ beside it
     DIR/missing.txt                    the cited URLs that no source page has
     DIR/report.json                    written last: marks the build as finished
-    DIR/.building/                     while the build is running: plan, articles, pages, index, tallies
+    DIR/.building/                     during the build: plan, articles, pages, index, tallies
 
 Four stages, each cut into parts that workers do in any order: read the dump; read source pages;
 count their words, if they are searched; join articles and pages. Between stages, this process only

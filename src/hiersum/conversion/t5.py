@@ -1,8 +1,8 @@
 """Convert a pretrained T5 or Flan-T5 to a hierarchical network that starts out as that T5.
 
-The encoder reads each paragraph by itself. New global layers, which change nothing at first, come before
-its final norm. The decoder attends to all paragraphs together. Optionally, the vocabulary is reduced to
-the pieces that a corpus uses, and the decoder to some of its layers.
+The encoder reads each paragraph by itself. New global layers, which change nothing at first, come
+before its final norm. The decoder attends to all paragraphs together. Optionally, the vocabulary is
+reduced to the pieces that a corpus uses, and the decoder to some of its layers.
 """
 
 from __future__ import annotations
@@ -192,8 +192,8 @@ def prune_tokenizer(
     """Write a SentencePiece model with only the pieces that texts use; return the old id of each.
 
     Special pieces and single characters are kept too, so that everything can still be spelled. A
-    unigram model splits the given texts as before, because their best split is still available. With
-    a `min_count` above 1, rare pieces are spelled by smaller ones.
+    unigram model splits the given texts as before, because their best split is still available.
+    With a `min_count` above 1, rare pieces are spelled by smaller ones.
 
     Raises:
         CheckpointError: the file is not a SentencePiece model.

@@ -1,16 +1,17 @@
 """Corpora of several kinds, each read as clusters.
 
-    clusters     our own: one cluster per line (.jsonl), per row (.parquet), or one or a list (.json);
+    clusters     our own: a cluster per line (.jsonl) or row (.parquet), or one or a list (.json);
                  or a folder of parts (part-*.parquet), as `hiersum build` writes it
     wikilead     Wikipedia articles in Parquet: the lead is the target, the body the one document
     multi-news   NAME.src with a cluster per line, documents between |||||; targets in NAME.tgt
     wcep         JSON Lines with "articles" and "summary"
-    written      Parquet with ranked "paragraphs" and the summary's "sentences", each with what it cites
+    written      Parquet with ranked "paragraphs" and the summary's "sentences" with citations
     annotated    a folder of JSON files, one cluster each: "documents" of "name" and "text", and
                  "sentences" as [text, [[document name, paragraph], ...]]
     folders      a folder of folders of documents, each one cluster; summary.txt is its target
 
-An unusable record raises an error that names `file:line`; with `BadRecords(skip=True)` it is counted.
+An unusable record raises an error that names `file:line`; with `BadRecords(skip=True)` it is
+counted.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The results of an unfinished run, so that it can be resumed.
 
-`OUT.partial` holds JSON Lines: first the plan (the run's inputs and settings), then for each finished
-cluster its number and its result or error. A line cut off by a kill is dropped. At the end the results
-are written to `OUT` in the clusters' order.
+`OUT.partial` holds JSON Lines: first the plan (the run's inputs and settings), then for each
+finished cluster its number and its result or error. A line cut off by a kill is dropped. At the end
+the results are written to `OUT` in the clusters' order.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Prepare clusters as training examples, in parallel and resumable.
 
-Each part of 512 clusters becomes one shard. The manifest is written first and again after every shard;
-it lists the complete shards. A killed run continues with the missing ones and gives the same set.
+Each part of 512 clusters becomes one shard. The manifest is written first and again after every
+shard; it lists the complete shards. A killed run continues with the missing ones and gives the same
+set.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ def prepare_clusters(
         corpora: the clusters.
         out: the folder; created if necessary.
         config: limits, graphs and the kind of network; a network in `model` takes precedence.
-        model: the folder with the tokenizer, and optionally a ranker and a network to train further.
+        model: the folder with the tokenizer, and optionally a ranker and a network.
         kind: the kind of the corpora.
         skip_bad: count and skip clusters that cannot be used.
         workers: number of processes if no engine is given.

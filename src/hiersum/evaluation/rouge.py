@@ -5,8 +5,8 @@
                   stemmed, L compares whole texts
     rouge-score   that package's defaults: not stemmed, each line of a text is a sentence
 
-Words are those of `text/overlap.py`, runs of a-z and 0-9, so text in other scripts scores 0. The stemmer
-is `rouge-score`'s; the original script also looks up irregular forms.
+Words are those of `text/overlap.py`, runs of a-z and 0-9, so text in other scripts scores 0. The
+stemmer is `rouge-score`'s; the original script also looks up irregular forms.
 
 `recalls_at` measures rankers instead of summaries: the paper's Table 1.
 """

@@ -2,8 +2,8 @@
 
     D_ii' = 0.2 * e_ii' + m_ii'
 
-e is the number of names (of nine types, exact match) that two paragraphs share. m is 1 if two paragraphs
-are neighbours in a source and the first sentence of the later one has one of 36 markers.
+e is the number of names (of nine types, exact match) that two paragraphs share. m is 1 if two
+paragraphs are neighbours in a source and the first sentence of the later one has one of 36 markers.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Make a study: draw items, hide systems, assign tasks.
 
-A line of a question file is {"id": which item, "question", "answers": [the answer, other ways to write
-it]}.
+A line of a question file is {"id": which item, "question", "answers": [the answer, other ways to
+write it]}.
 """
 
 from __future__ import annotations

@@ -207,7 +207,7 @@ class Observation:
     item: str
     system: str
     question: str
-    """The question; empty for ratings. Judges agree on equal values for all three."""
+    """Empty for ratings. Agreement is measured per item, system and question."""
     value: float
 
 

@@ -8,11 +8,11 @@ comparison one system is best only because another is not. So the paper's tests 
 easily; the test by items does not. Its p-values are corrected for the number of pairs by Holm's
 method; Tukey's test has its own correction.
 
-Krippendorff's alpha is 1 - observed disagreement / disagreement expected by chance: 1 for agreement, 0
-for chance. Any number of judges may have judged a unit; those with fewer than two values are ignored.
-Two values disagree by the square of their difference: the difference itself if interval, the number of
-values in the data between them if ordinal (Krippendorff, "Computing Krippendorff's Alpha-Reliability",
-2011).
+Krippendorff's alpha is 1 - observed disagreement / disagreement expected by chance: 1 for
+agreement, 0 for chance. Any number of judges may have judged a unit; those with fewer than two
+values are ignored. Two values disagree by the square of their difference: the difference itself if
+interval, the number of values in the data between them if ordinal (Krippendorff, "Computing
+Krippendorff's Alpha-Reliability", 2011).
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """A study: what is judged, by whom and in which order; its folder, and what judges may see.
 
-    study.json       items, systems, tasks (which summaries, in which order, for which judge), seed, and
-                     checksums of the files it was made from
+    study.json       items, systems, tasks (summaries, order and judge of each), seed, and checksums
+                     of the files it was made from
     judges.json      the secret part of each judge's link, and of the link for marking answers
     answers.sqlite   every answer and every mark (see `answers.py`)
 
 A rating task shows the gold summary and some systems' summaries as A, B, C; a qa task shows one
-system's summary and the item's questions. Only study.json says which letter is which system: judges'
-browsers are never told. Answers are
+system's summary and the item's questions. Only study.json says which letter is which system:
+judges' browsers are never told. Answers are
 
     rating   {"best": "A", "worst": "C"}
     qa       {"q1": "in 1931", "q2": ""}; an empty answer means that the summary does not tell

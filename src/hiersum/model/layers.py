@@ -65,7 +65,7 @@ class _CpuDropout(torch.autograd.Function):
 
 
 def sinusoid(position: Tensor, width: int) -> Tensor:
-    """Return e_p for each position p: e_p[2i] = sin(p / 10000^(2i/width)), e_p[2i+1] = cos(same)."""
+    """Return e_p per position p: e_p[2i] = sin(p / 10000^(2i/width)), e_p[2i+1] = cos(same)."""
     even = torch.arange(0, width, 2, device=position.device)
     angle = position[:, None] * torch.exp(even * (-math.log(10_000.0) / width))
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)[:, :width]

@@ -9,7 +9,8 @@ the last sentence and the encoder's states pooled by sentence and paragraph:
 
     score_kj = w . tanh(W_q h_k + W_s v_j + W_p p_j + W_f f_kj)      plan k is about sentence j
     stop_k   = w . tanh(W_q h_k + z + W_g g_k)                       the summary ends before k
-    join_kj  = u . tanh(U_q h_k + U_a v_a + U_b v_j + U_f d_aj)      sentence j joins the main one, a
+    join_kj  = u . tanh(U_q h_k + U_a v_a + U_b v_j + U_f d_aj)      sentence j joins a, the main
+    one
 
 h_0 is learned. v and p are mean states of a sentence and of its paragraph; f, g and d are a few
 features: what was used before, position, and distance to the main sentence.

@@ -41,8 +41,8 @@ _OFTEN, _SELDOM = 0.4, 0.15
 _FEW_DOCUMENTS = 5
 """Up to five documents count as hand-picked; keep all."""
 _ALIKE = 0.033
-"""Median cosine above which documents count as hand-picked: 94 to 100 of 100 such folders have more,
-and 18 of 100 search results (EXPERIMENTS.md)."""
+"""Median cosine above which documents count as hand-picked: true of 94 to 100 of 100 such folders,
+and of 18 of 100 search results (EXPERIMENTS.md)."""
 _COPIED = 0.5
 """Median Jaccard index of words above which documents are copies of each other."""
 _MOST_COMPARED = 200

@@ -1,7 +1,7 @@
 """The live page of a server, and the route that reads the files dropped on it.
 
 The page is served from `assets/` as it is: there is no build step, and its policy forbids loading
-anything from other sites. Uploaded files go through the same readers as files on disk, behind limits.
+anything from other sites. Uploads go through the same readers as files on disk, with limits.
 """
 
 from __future__ import annotations

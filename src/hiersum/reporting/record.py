@@ -1,7 +1,7 @@
 """The data of a report beyond the result itself, as JSON.
 
-The documents and their paragraphs, the ranking, the graphs between paragraphs, and the coverage of each
-document. Large clusters are cut, and `cut` says what is missing.
+The documents and their paragraphs, the ranking, the graphs between paragraphs, and the coverage of
+each document. Large clusters are cut, and `cut` says what is missing.
 """
 
 from __future__ import annotations

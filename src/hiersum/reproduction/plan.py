@@ -281,7 +281,7 @@ def training_cost(config: Config, million_tokens: float) -> float:
     attention = 2 * spans[model.architecture] * model.width
     layer = 4 * model.width**2 + 2 * model.width * model.ff_width + attention
     num_decoder_layers = 0 if model.architecture == "tdmca" else model.num_decoder_layers
-    # About a tenth of the tokens are targets; only they pass through the decoder and the output layer.
+    # About a tenth of the tokens are targets; only these pass through decoder and output.
     layers = (len(model.layers) + 0.1 * num_decoder_layers) * layer
     output = 0.1 * model.vocab_size * model.width
     return 5 + 1e6 * million_tokens * 6 * (layers + output) / _FLOPS

@@ -21,7 +21,7 @@ METRICS = ("rouge1", "rouge2", "rougeL")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sizes:
-    """`[sizes]`: how large the networks are and how much they read; the defaults are the paper's."""
+    """`[sizes]`: the sizes of networks and of their input; defaults as in the paper."""
 
     pieces: int = 32_000
     """Pieces of the vocabulary that all networks share."""

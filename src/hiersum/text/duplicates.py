@@ -1,7 +1,7 @@
 """Find duplicate paragraphs across documents, and source paragraphs that copy the target.
 
-Near duplicates are found by min-hashing word triples, in time linear in the number of paragraphs; every
-candidate pair is then compared exactly.
+Near duplicates are found by min-hashing word triples, in time linear in the number of paragraphs;
+every candidate pair is then compared exactly.
 """
 
 from __future__ import annotations

@@ -117,8 +117,8 @@ def _decode_by_detection(data: bytes) -> str:
     encoding = guess.encoding if guess else "cp1252"
     num_non_ascii = len(sample) - len(sample.translate(None, bytes(range(128, 256))))
     if num_non_ascii < _MAX_WESTERN_SHARE * len(sample):
-        # Detectors mistake Western text with few accents for Polish, Baltic or Japanese. Trust them only
-        # if the decoded text is in such a language.
+        # Detectors mistake Western text with few accents for Polish, Baltic or Japanese. Trust them
+        # only if the decoded text is in such a language.
         language = detect_language(sample.decode(encoding, errors="replace"))
         encoding = encoding if language in _CENTRAL_LANGUAGES else "cp1252"
     return data.decode(encoding, errors="replace")

@@ -1,13 +1,14 @@
 """Names, numbers and dates of a text, and whether sources contain them.
 
-`SourceFacts` looks up each fact in any spelling: thousands with or without separators, numbers as words,
-names with or without accents, possessives, initials or titles, in other case, or as an acronym.
-`Evidence` is a coarser test for training targets: most content words and all numbers must occur.
+`SourceFacts` looks up each fact in any spelling: thousands with or without separators, numbers as
+words, names with or without accents, possessives, initials or titles, in other case, or as an
+acronym. `Evidence` is a coarser test for training targets: most content words and all numbers must
+occur.
 
-Names are found by rule, for English: runs of capitalized words. The first word of a sentence counts only
-if it has a capital or a digit further on (NATO, iPhone, K2) or is capitalized within a sentence
-elsewhere. Lower-case joiners continue a name (University of Oxford); function words at its start are
-left out (The Hague is Hague). In scripts without capitals only numbers are found.
+Names are found by rule, for English: runs of capitalized words. The first word of a sentence counts
+only if it has a capital or a digit further on (NATO, iPhone, K2) or is capitalized within a
+sentence elsewhere. Lower-case joiners continue a name (University of Oxford); function words at its
+start are left out (The Hague is Hague). In scripts without capitals only numbers are found.
 """
 
 from __future__ import annotations
@@ -226,7 +227,7 @@ def acronym(name: str) -> str:
 
 
 def _split(paragraph: Paragraph) -> tuple[str, list[str] | None]:
-    """Return the text of a paragraph and its sentences, unless a line may end between two of them."""
+    """Return the text and sentences of a paragraph; no sentences if it has line breaks."""
     text = paragraph.text
     return text, None if "\n" in text else [sentence.text for sentence in paragraph.sentences]
 

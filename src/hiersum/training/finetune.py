@@ -1,4 +1,4 @@
-"""Fine-tune a model on your own clusters: split, prepare, train, with settings that fit the model."""
+"""Fine-tune a model on your own clusters: split, prepare, train, with suitable settings."""
 
 from __future__ import annotations
 

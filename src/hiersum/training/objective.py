@@ -1,6 +1,6 @@
 """The training loss of a network, and its scores on held-out examples.
 
-The loss is the cross entropy of targets, plus the planner's; validation adds ROUGE of what is written.
+The loss is the targets' cross entropy plus the planner's; validation adds ROUGE.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    # The summarizer pulls in numerical libraries; who only asks for the version need not wait.
+    # Loaded lazily: the summarizer imports numerical libraries, which are slow to load.
     if name == "Summarizer":
         from hiersum.pipeline import Summarizer
 

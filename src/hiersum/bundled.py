@@ -1,7 +1,7 @@
-"""The model that is used if none is named, and the settings that suit a model.
+"""The default model, and the settings a model recommends.
 
-It is the one that comes with the package, unless the environment says otherwise: HIERSUM_MODEL names
-another, or is `none` for summaries of chosen sentences.
+The default is the bundled model, unless HIERSUM_MODEL names another one or is `none` for extractive
+summaries.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ _SETTINGS = "settings.toml"
 
 
 def bundled_model() -> Path | None:
-    """Return the folder of the model that comes with the package; None if there is none to be used."""
+    """Return the folder of the bundled model; None if it is missing or disabled."""
     is_wanted = os.environ.get(VARIABLE) != "none"
     return FOLDER if is_wanted and (FOLDER / "config.json").is_file() else None
 
 
 def chosen_model() -> str | None:
-    """Return the model that the environment names, if it names one."""
+    """Return the model named by HIERSUM_MODEL, if any."""
     name = os.environ.get(VARIABLE, "none")
     return None if name in ("", "none") else name
 
 
 def recommended_settings(model: Path | str | None) -> Path | None:
-    """Return the file in a model folder that says how it is best used, if there is one.
+    """Return the file with a model's recommended settings, if there is one.
 
     Args:
-        model: the folder; None for the model that is used if none is named.
+        model: the folder; None for the default model.
     """
     model = model or chosen_model()
     folder = bundled_model() if model is None else Path(model)

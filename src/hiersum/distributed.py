@@ -1,8 +1,8 @@
-"""The engine for several machines: the same work, done by actors on a Ray cluster.
+"""The engine for several machines: the same work on the actors of a Ray cluster.
 
-Actors rather than Ray Data, because items come from a stream of unknown length that does not fit in
-memory, and because a worker must keep what it has loaded (a model, an index). An actor that dies is
-restarted elsewhere and its work repeated.
+Actors rather than Ray Data, because items are a stream of unknown length that may not fit in
+memory, and because workers must keep what they have loaded (a model, an index). An actor that dies
+is restarted elsewhere and its work repeated.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 
 ENGINES = ("local", "ray")
 _AHEAD = 2  # items queued per actor, so that none idles
-_OBJECT_STORE_BYTES = 300_000_000  # of a cluster started here
+_OBJECT_STORE_BYTES = 300_000_000  # for a cluster started here
 
 
 @contextmanager
@@ -73,7 +73,7 @@ class RayEngine:
         An error in `work` is raised here, and no further item is started.
 
         Raises:
-            WorkerError: an item killed its worker again and again.
+            WorkerError: an item killed its worker repeatedly.
             InputError: a machine of the cluster lacks a package that the work needs.
         """
         pool = _ActorPool(work, self.workers)
@@ -87,9 +87,9 @@ class RayEngine:
 
 
 class _ActorPool:
-    """Actors that are replaced when they die; their work is given to others.
+    """A pool of actors; dead ones are replaced and their work is reassigned.
 
-    A new actor gets work only once it runs: a cluster that lost a machine may have no room for it.
+    A new actor gets work only once it runs: the cluster may have no room for it.
     """
 
     def __init__(self, work: Callable[[Any], Any], workers: int) -> None:
@@ -126,7 +126,7 @@ class _ActorPool:
         self._begun_by[actor].append(reference)
 
     def close(self) -> None:
-        """End all actors."""
+        """Kill all actors."""
         for actor in (*self._begun_by, *self._starting.values()):
             self._ray.kill(actor)
 
@@ -143,7 +143,7 @@ class _ActorPool:
         self._starting[actor.is_ready.remote()] = actor
 
     def _wait(self) -> Iterator[Any]:
-        """Wait for the next event; yield its result if an item was finished."""
+        """Wait for the next event; yield its result if an item finished."""
         from ray.exceptions import ObjectLostError, RayActorError, RayTaskError
 
         (reference, *_), _ = self._ray.wait([*self._begun, *self._starting], num_returns=1)
@@ -163,7 +163,7 @@ class _ActorPool:
                 yield result
 
     def _replace(self, reference: Any, error: Exception) -> None:
-        """Replace a dead actor and queue its item again."""
+        """Replace a dead actor and requeue its item."""
         if reference in self._starting:
             self._starting.pop(reference)
             self._start()
@@ -183,7 +183,7 @@ class _ActorPool:
 
 
 def _as_raised(error: Any) -> BaseException:
-    """Return the error that a worker raised, without Ray's wrapping."""
+    """Return the worker's own error, without Ray's wrapper."""
     from ray.exceptions import RaySystemError
 
     cause: BaseException = error.cause
@@ -197,7 +197,7 @@ def _as_raised(error: Any) -> BaseException:
 
 
 class _Worker:
-    """An actor: one process, which keeps what the work has loaded."""
+    """An actor: one process that keeps what its work has loaded."""
 
     def is_ready(self) -> bool:
         return True

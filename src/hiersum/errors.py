@@ -1,22 +1,22 @@
-"""Everything hiersum raises on purpose. Catch `HiersumError` to catch all of it.
+"""The exceptions of hiersum. Catch `HiersumError` to catch all of them.
 
     HiersumError
-      ConfigError              a setting that does not exist or cannot hold its value
-      InputError               documents, titles, requests: what a person hands in
+      ConfigError              an unknown setting or invalid value
+      InputError               invalid documents, titles or requests
       DataError                corpora, cluster files, prepared shards
       CheckpointError          weights, tokenizers, model folders
-      TrainingError            learning that cannot go on
-      MissingDependencyError   an extra that is not installed
+      TrainingError            training cannot start or continue
+      MissingDependencyError   an optional dependency is not installed
 
-A message is one sentence or two: where, what (with the value), and what to do. The command line prints
-it behind `error:` and exits with 2; anything else that is raised is a bug of ours and exits with 1.
+Messages have one or two sentences: where, what (with the value), and what to do. The command line
+prints them after `error:` and exits with 2; any other exception is a bug and exits with 1.
 """
 
 from __future__ import annotations
 
 
 class HiersumError(Exception):
-    """The base of every error that has a cause outside this package."""
+    """Base class of all errors caused outside this package."""
 
 
 class ConfigError(HiersumError):
@@ -24,23 +24,23 @@ class ConfigError(HiersumError):
 
 
 class InputError(HiersumError):
-    """Documents or a request cannot be used as they are."""
+    """Documents or a request are unusable."""
 
 
 class DataError(HiersumError):
-    """A corpus, a cluster file or a prepared shard is damaged or of another format."""
+    """A corpus, cluster file or prepared shard is damaged or has another format."""
 
 
 class CheckpointError(HiersumError):
-    """A model folder, a weights file or a tokenizer does not fit."""
+    """A model folder, weights file or tokenizer is damaged or does not match."""
 
 
 class TrainingError(HiersumError):
-    """Learning cannot start or go on as it was asked for."""
+    """Training cannot start or continue."""
 
 
 class MissingDependencyError(HiersumError):
-    """A feature needs an extra that is not installed."""
+    """A feature needs an optional dependency that is not installed."""
 
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(
@@ -49,4 +49,4 @@ class MissingDependencyError(HiersumError):
         self._parts = (feature, extra)
 
     def __reduce__(self) -> tuple[type[MissingDependencyError], tuple[str, str]]:
-        return type(self), self._parts  # so that a worker process can hand it on
+        return type(self), self._parts  # makes it picklable for worker processes

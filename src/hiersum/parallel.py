@@ -1,7 +1,6 @@
-"""Run work in several processes: results as they finish, errors raised here, no orphans.
+"""Run work in several processes: results as they finish, errors re-raised, no orphans.
 
-A process that is killed is replaced and its work repeated, so work must give the same result whether it
-is done once or twice.
+A killed process is replaced and its work repeated, so work must be idempotent.
 """
 
 from __future__ import annotations
@@ -56,15 +55,15 @@ def in_processes(
 ) -> Iterator[Result]:
     """Yield the result of each item as soon as it is done, in no fixed order.
 
-    An error in `work` is raised here, and no further item is started. One worker means this process.
+    An error in `work` is raised here, and no further item is started. One worker: this process.
 
     Args:
         work: a function that can be pickled: top-level, or a `functools.partial` of one.
-        items: what to work on; taken one by one, shortly before they are needed.
+        items: the items to work on, consumed only shortly before they are needed.
         workers: the number of processes.
 
     Raises:
-        WorkerError: processes were killed again and again, usually because memory ran out.
+        WorkerError: processes were killed repeatedly, usually because memory ran out.
     """
     remaining = iter(items)
     first = list(islice(remaining, 2))
@@ -109,7 +108,7 @@ class _WorkerPool(Generic[Item, Result]):
 
     @property
     def unfinished(self) -> list[Item]:
-        """Items that were taken but have no result."""
+        """Items that were started but have no result."""
         taken = list(self._pending.values())
         return taken if self._waiting is None else [*taken, self._waiting]
 
@@ -117,7 +116,7 @@ class _WorkerPool(Generic[Item, Result]):
         for self._waiting in items:
             self._pending[self._pool.submit(self._work, self._waiting)] = self._waiting
             self._waiting = None
-            if len(self._pending) > self._workers:  # one item is queued, so no worker idles
+            if len(self._pending) > self._workers:  # keeps one item queued, so that no worker idles
                 yield from self._finished()
         while self._pending:
             yield from self._finished()
@@ -134,7 +133,7 @@ class _WorkerPool(Generic[Item, Result]):
 
 
 def in_order(numbered: Iterable[tuple[int, Item]]) -> Iterator[Item]:
-    """Yield items in the order of their numbers, from 0, each as soon as its turn has come."""
+    """Yield items in the order of their numbers, from 0, each as soon as possible."""
     waiting: dict[int, Item] = {}
     wanted = 0
     for number, item in numbered:
@@ -145,9 +144,9 @@ def in_order(numbered: Iterable[tuple[int, Item]]) -> Iterator[Item]:
 
 
 def _follow_parent() -> None:
-    """Exit with the parent: a parent that is killed cannot stop its workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the parent decides
-    # The processes already share the cores. Torch and numpy read this when they are imported, later.
+    """Exit with the parent: a killed parent cannot stop its workers."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent handles it
+    # Processes already share the cores. Torch and numpy read this on import, later.
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     parent = multiprocessing.parent_process()
     assert parent is not None

@@ -1,16 +1,16 @@
-"""The story in one class: documents become a summary that names its sources.
+"""The pipeline in one class: documents in, a summary that cites its sources out.
 
-    read     `gather_documents`, `open_cluster`, `read_paragraphs`: files, limits, paragraphs, sentences
-    rank     `rank_paragraphs`: which paragraphs are worth reading
+    read     `gather_documents`, `open_cluster`, `read_paragraphs`: files, limits, paragraphs
+    rank     `rank_paragraphs`: orders paragraphs by how useful they are for the summary
     relate   `graph_builder`: edges between paragraphs
     encode   `encode_paragraphs`, `EncoderDecoder.encode`: tokens, then the hierarchical encoder
-    plan     `PlannedSearch._plan`: which source sentences the next sentence rests on
-    write    `PlannedSearch._search`, `beam_search`: its words
-    check    `PlannedSearch._check`, `mark_unsupported`, `disagreements_between`: is it true?
+    plan     `PlannedSearch._plan`: picks the source sentences for the next sentence
+    write    `PlannedSearch._search`, `beam_search`: finds its words
+    check    `PlannedSearch._check`, `mark_unsupported`, `disagreements_between`: verifies it
 
-`Summarizer._read` reads, ranks, relates and tokenizes (`build_example`); `_write` runs the network and
-checks each sentence as it is written; `_check` looks at the whole. LexRank and Lead read, rank and choose
-sentences (`ExtractiveWriter`).
+`Summarizer._read` reads, ranks, relates and tokenizes (`build_example`); `_write` runs the network
+and checks each sentence as it is written; `_check` checks the whole summary. LexRank and Lead only
+read, rank and pick sentences (`ExtractiveWriter`).
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ logger = logging.getLogger(__name__)
 Watch = Callable[[int, Progress], None]
 Told = Callable[[int, SummarySentence], None]
 WINDOW = 64
-"""Clusters among which a network finds those of like length."""
+"""Clusters to collect before bucketing them by length for a network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Failure:
 
 
 class Summarizer:
-    """Turns documents about one topic into one short summary that names its sources.
+    """Summarises documents about one topic and cites its sources.
 
     >>> summary = Summarizer.from_pretrained().summarize([text, Path("b.html")], title="Bridges")
     >>> for sentence in summary.sentences:
@@ -84,13 +84,13 @@ class Summarizer:
         ranker: Ranker | None = None,
         writer: NeuralWriter | None = None,
     ) -> None:
-        """Put the parts together.
+        """Assemble a summarizer.
 
         Args:
             config: settings.
-            ranker: which paragraphs are worth reading; the writer's own if None, else the one that
-                `ranker.kind` names.
-            writer: a network that writes; without one, sentences are quoted.
+            ranker: ranks paragraphs; default: the writer's own, else the one named by
+            `ranker.kind`.
+            writer: a neural writer; without one, summaries quote source sentences.
         """
         self.config = config or Config()
         self.writer = writer
@@ -116,19 +116,18 @@ class Summarizer:
         config: Config | None = None,
         system: str | None = None,
     ) -> Summarizer:
-        """Return a summarizer with a model: the bundled one if none is named.
+        """Return a summarizer with a model, by default the bundled one.
 
-        If the bundled model cannot be loaded, a sentence in the log says why, and the summarizer is
-        an extractive one.
+        If the bundled model cannot be loaded, log why and fall back to extractive summaries.
 
         Args:
-            name_or_dir: a model folder, or a name on the Hugging Face hub; else HIERSUM_MODEL's.
-            config: settings; those that the model recommends if None.
-            system: if it is known already; `lexrank` and `lead` do not need the bundled model, and
-                then it is not loaded.
+            name_or_dir: a model folder or Hugging Face name; default: HIERSUM_MODEL.
+            config: settings; default: those the model recommends.
+            system: the system you will use, if known; `lexrank` and `lead` skip loading the bundled
+            model.
 
         Raises:
-            CheckpointError: the named model, or a trained ranker in its folder, cannot be loaded.
+            CheckpointError: the named model, or the trained ranker in its folder, cannot be loaded.
         """
         if name_or_dir := name_or_dir or chosen_model():
             return cls._with_model(name_or_dir, config)
@@ -153,12 +152,12 @@ class Summarizer:
 
     @property
     def model(self) -> NeuralModel | None:
-        """The network that writes, if there is one."""
+        """The neural model, if there is one."""
         return None if self.writer is None else self.writer.neural
 
     @property
     def systems(self) -> list[str]:
-        """The names of its writers, the default first."""
+        """The names of the writers, default first."""
         return list(self.writers)
 
     def summarize(
@@ -176,18 +175,18 @@ class Summarizer:
         """Summarise documents: texts, `Document`s, or paths of files and folders.
 
         Args:
-            documents: a plain string is a text, a `Path` is read.
-            title: the topic; without one the documents' common words stand in for it.
-            focus: a question or aspect that the summary should turn to.
-            max_words: a cap on the length; `decoding.max_words` if None.
-            system: `lexrank`, `lead`, or the kind of the model (ht, ft, tdmca); by default the model
-                if there is one, else `lexrank`.
-            strict: ask for more support than usual; `Summary.dropped` has what is left out.
-            draft: show sentences that the checker would leave out, too.
-            with_attention: also keep how paragraphs attend to each other, where a network writes.
+            documents: strings are texts; `Path`s are read.
+            title: the topic; default: the words most documents share.
+            focus: a question or aspect to focus on.
+            max_words: maximum length; default: `decoding.max_words`.
+            system: `lexrank`, `lead`, or the model's kind (ht, ft, tdmca); default: the model if
+            there is one, else `lexrank`.
+            strict: require more support than usual; `Summary.dropped` holds what was left out.
+            draft: include sentences that the checker would drop.
+            with_attention: also return attention between paragraphs, if a network writes.
 
         Raises:
-            InputError: there is nothing to read, or an argument cannot be used.
+            InputError: there is nothing to read, or an argument is invalid.
         """
         read, unread = gather_documents(documents, self.config.data)
         cluster = Cluster(title, tuple(read))
@@ -208,7 +207,7 @@ class Summarizer:
         title: str = "",
         **options: Unpack[Options],
     ) -> Iterator[SummarySentence]:
-        """Summarise documents and yield each sentence as soon as it stands; see `summarize`."""
+        """Summarise documents, yielding each sentence as soon as it is final; see `summarize`."""
         read, _ = gather_documents(documents, self.config.data)
         sentences: SimpleQueue[SummarySentence | BaseException | None] = SimpleQueue()
 
@@ -216,7 +215,7 @@ class Summarizer:
             try:
                 self.summarize_cluster(Cluster(title, tuple(read)), told=sentences.put, **options)
                 sentences.put(None)
-            except BaseException as error:  # it is raised where the sentences are wanted
+            except BaseException as error:  # re-raised in the consumer
                 sentences.put(error)
 
         Thread(target=work, daemon=True).start()
@@ -228,10 +227,10 @@ class Summarizer:
     def summarize_many(
         self, clusters: Iterable[Cluster], **options: Unpack[Options]
     ) -> Iterator[Summary]:
-        """Summarise clusters, in order; a network writes those of like length together.
+        """Summarise clusters, in order; a network batches clusters of similar length.
 
         Raises:
-            InputError: an argument cannot be used, or a cluster cannot be read.
+            InputError: an argument is invalid, or a cluster cannot be read.
         """
         for outcome in in_order(self.summarize_each(clusters, **options)):
             if isinstance(outcome, Failure):
@@ -245,20 +244,20 @@ class Summarizer:
         told: Told | None = None,
         **options: Unpack[Options],
     ) -> Iterator[tuple[int, Summary | Failure]]:
-        """Summarise clusters, and go on where one cannot be read.
+        """Summarise clusters, continuing past those that cannot be read.
 
         Args:
-            clusters: what to read.
-            watch: is told the number of a cluster and how far it is, as often as that changes.
-            told: is handed the number of a cluster and each of its sentences as soon as it stands.
+            clusters: the clusters to summarise.
+            watch: called with a cluster's number and its progress, whenever that changes.
+            told: called with a cluster's number and each sentence as soon as it is final.
             options: see `summarize`.
 
         Yields:
-            The number of each cluster, from 0, and what came of it, as soon as it is there; `in_order`
-            puts them in order.
+            The number of each cluster, from 0, with its summary or failure, as soon as it is ready;
+            `in_order` restores the order.
 
         Raises:
-            InputError: an argument cannot be used.
+            InputError: an argument is invalid.
         """
         request = self.request(**options)
         numbered = enumerate(clusters)
@@ -278,9 +277,9 @@ class Summarizer:
         """Summarise one cluster; see `summarize`.
 
         Args:
-            cluster: what to read.
-            unread: what was already left out when the documents were read.
-            told: is handed each sentence as soon as it stands.
+            cluster: the cluster to summarise.
+            unread: what was skipped when the documents were read.
+            told: called with each sentence as soon as it is final.
             options: see `summarize`.
         """
         request = self.request(**options)
@@ -299,7 +298,7 @@ class Summarizer:
         watch: Watch,
         told: Told,
     ) -> Iterator[tuple[int, Summary | Failure]]:
-        """Read some clusters, then write about those that go well together."""
+        """Read some clusters, then write their summaries in batches."""
         by_writer: dict[str, list[tuple[int, Reading]]] = {}
         for number, cluster in window:
             watch(number, Progress("reading", 0, len(cluster.documents)))
@@ -316,7 +315,7 @@ class Summarizer:
                 yield from self._write(writer, batch, request, watch, told)
 
     def _read(self, cluster: Cluster, request: Request) -> tuple[Writer, Reading]:
-        """Read a cluster with the wanted writer, or with the first that can."""
+        """Read a cluster with the requested writer, or the first that can."""
         wanted = self.writers[request.system]
         for writer in dict.fromkeys([wanted, *self.writers.values()]):
             reading = writer.read(cluster, request)
@@ -355,7 +354,7 @@ class Summarizer:
     def _check(
         self, writer: Writer, reading: Reading, request: Request, draft: Draft, seconds: float
     ) -> Summary:
-        """Mark what no source has, find where documents disagree, and put the summary together."""
+        """Mark unsupported facts, find disagreements, and assemble the summary."""
         start = time.perf_counter()
         documents = reading.cluster.documents
         passed_over = find_passed_over(
@@ -386,7 +385,7 @@ class Summarizer:
         )
 
     def request(self, **options: Unpack[Options]) -> Request:
-        """Check what is asked of every cluster alike; see `summarize`."""
+        """Validate the options of a request; see `summarize`."""
         max_words = options.get("max_words")
         return Request.checked(
             options.get("focus", ""),

@@ -1,6 +1,6 @@
-"""Parts that other packages add: rankers, graphs, writers and checkers, found by their entry points.
+"""Plugins: rankers, graphs, writers and checkers of other packages, found by entry points.
 
-A package that declares the following adds a ranker under the name `numbers`; `docs/extending.md` says
+A package that declares the following adds a ranker named `numbers`; `docs/extending.md` describes
 what each group must provide.
 
     [project.entry-points."hiersum.rankers"]
@@ -18,20 +18,20 @@ Group = Literal["rankers", "graphs", "writers", "checkers"]
 
 
 def plugin_names(group: Group) -> list[str]:
-    """Return the names that other packages add to a group."""
+    """Return the names of a group's plugins."""
     return sorted(_declared(group))
 
 
 def load_plugin(group: Group, name: str, known: tuple[str, ...]) -> Any:
-    """Return what another package provides under a name.
+    """Load a plugin.
 
     Args:
-        group: what it must be.
-        name: what it is called.
-        known: the names that come with hiersum, for the message.
+        group: the kind of plugin.
+        name: its name.
+        known: the built-in names, for the error message.
 
     Raises:
-        ConfigError: nothing is called so, or it cannot be imported.
+        ConfigError: there is no such plugin, or it cannot be imported.
     """
     declared = _declared(group)
     if name not in declared:

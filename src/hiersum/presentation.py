@@ -1,6 +1,6 @@
-"""How a summary looks on a terminal: the text with [1] marks, the sources they stand for, and doubts.
+"""Print a summary on a terminal: text with [1] marks, the sources behind them, and warnings.
 
-A name, number or date that no source has is red where there are colours, and marked where there are none.
+Names, numbers and dates that no source has are red, or marked if there are no colours.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NOTHING_LEFT = "Nothing is left of this summary, for no source supports any of 
 
 
 def print_summary(summary: Summary, console: Console, *, max_paragraph_words: int) -> None:
-    """Print a summary and its sources; wrapped on a terminal, a line per thing in a pipe."""
+    """Print a summary and its sources; wrapped on a terminal, one item per line in a pipe."""
     soft_wrap = not console.is_terminal
     if summary.title:
         console.print(Text(summary.title, style="bold"), soft_wrap=soft_wrap)
@@ -44,7 +44,7 @@ def print_summary(summary: Summary, console: Console, *, max_paragraph_words: in
     console.print()
     sources = _source_lines(summary, numbers, max_paragraph_words)
     if console.is_terminal:
-        table = Table.grid(padding=(0, 1))  # further lines of a source are indented
+        table = Table.grid(padding=(0, 1))  # indents further lines of a source
         for mark, line in sources:
             table.add_row(mark, line)
         console.print(table)
@@ -56,7 +56,7 @@ def print_summary(summary: Summary, console: Console, *, max_paragraph_words: in
 
 
 class GrowingSummary:
-    """Shows on a terminal what is being done and written; gone once it is finished."""
+    """Shows progress and the summary so far on a terminal; disappears when done."""
 
     def __init__(self) -> None:
         console = Console(stderr=True, highlight=False)
@@ -75,19 +75,19 @@ class GrowingSummary:
             self._live.stop()
 
     def say(self, stage: str) -> None:
-        """Show what is being done."""
+        """Show the current step."""
         if self._is_shown:
             self._live.update(Spinner("dots", text=Text(f"{stage} \u2026", style="dim")))
 
     def tell(self, sentence: SummarySentence) -> None:
-        """Show one more sentence."""
+        """Show another sentence."""
         if self._is_shown:
             self._text.append(f"{_shown(sentence)} ")
             self._live.update(self._text)
 
 
 def _shown(sentence: SummarySentence) -> str:
-    """A quotation stands in quotation marks."""
+    """Put quotations in quotation marks."""
     return f"\u201c{sentence.text}\u201d" if sentence.is_quoted else sentence.text
 
 
@@ -104,7 +104,7 @@ def _marked_text(summary: Summary, numbers: Mapping[Place, int], *, has_colour: 
 
 
 def _with_doubts(sentence: SummarySentence, *, has_colour: bool) -> Text:
-    """Show where a sentence says what no source has."""
+    """Highlight the parts of a sentence that no source has."""
     if sentence.is_quoted:
         return Text(_shown(sentence))
     text = Text()
@@ -120,7 +120,7 @@ def _with_doubts(sentence: SummarySentence, *, has_colour: bool) -> Text:
 
 
 def _doubts(summary: Summary, *, has_colour: bool) -> Iterator[Text]:
-    """Yield what a reader should know before believing: what is unsupported, disputed, unused."""
+    """Yield warnings for the reader: unsupported facts, disagreements, unused documents."""
     if any(sentence.unsupported for sentence in summary.sentences):
         mark = ("Red", _DOUBTFUL) if has_colour else _MARK
         yield Text.assemble(mark, ": a name, number or date that no source has.")
@@ -141,7 +141,7 @@ def _doubts(summary: Summary, *, has_colour: bool) -> Iterator[Text]:
 def _source_lines(
     summary: Summary, numbers: Mapping[Place, int], max_paragraph_words: int
 ) -> Iterator[tuple[Text, Text]]:
-    """Yield the mark and the description of each source: what it says, or how it begins."""
+    """Yield the mark of each source, and its quote or beginning."""
     width = len(str(len(numbers))) + 2
     quotes: dict[Place, str] = {}
     for sentence in summary.sentences:
@@ -160,7 +160,7 @@ def _source_lines(
 
 
 def number_sources(summary: Summary) -> dict[Place, int]:
-    """Number the paragraphs that a summary cites, in the order it first cites them."""
+    """Number the cited paragraphs in order of first citation."""
     numbers: dict[Place, int] = {}
     for sentence in summary.sentences:
         for place in _shown_places(sentence):
@@ -169,7 +169,7 @@ def number_sources(summary: Summary) -> dict[Place, int]:
 
 
 def _shown_places(sentence: SummarySentence) -> list[Place]:
-    """The places of a sentence's first sources: hundreds of copies need no hundreds of marks."""
+    """The places of a sentence's first sources; a text may have hundreds of copies."""
     return [Place(s.document, s.paragraph) for s in sentence.sources[:_MAX_MARKS]]
 
 

@@ -1,4 +1,4 @@
-"""Progress of long work on stderr, with the time left; silent where no person is watching."""
+"""Progress bars on stderr, with the time left; silent if stderr is not a terminal."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ Item = TypeVar("Item")
 def tracked(
     items: Iterable[Item], verb: str, total: int | None | Callable[[], int | None] = None
 ) -> Iterator[Item]:
-    """Pass items on, and show how many there have been and how long the rest takes.
+    """Yield items while showing their number and the time left.
 
     Args:
-        items: whatever is worked on.
+        items: the items to process.
         verb: what is done to them.
-        total: how many there will be; a function is only called if a person is watching.
+        total: their number; a function is called only if progress is shown.
     """
     from rich.console import Console
     from rich.progress import (
@@ -52,7 +52,7 @@ def tracked(
 
 @contextmanager
 def waiting(verb: str) -> Iterator[None]:
-    """Show that work goes on whose length nobody knows."""
+    """Show a spinner during work of unknown length."""
     from rich.console import Console
 
     console = Console(stderr=True)

@@ -1,4 +1,4 @@
-"""What is asked of a summarizer besides the documents, checked before any of them is read."""
+"""The options of a summary, validated before any document is read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_WORDS = 1_000_000
 
 
 class Options(TypedDict, total=False):
-    """What may be asked; `Summarizer.summarize` says what it means."""
+    """Options of a summary; documented in `Summarizer.summarize`."""
 
     focus: str
     max_words: int | None
@@ -29,7 +29,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What is asked of every cluster alike."""
+    """Validated options, shared by all clusters."""
 
     focus: str
     max_words: int
@@ -50,19 +50,19 @@ class Request:
         with_attention: bool,
         systems: Sequence[str],
     ) -> Request:
-        """Return the request if it can be met.
+        """Return the request if it is valid.
 
         Args:
-            focus: a question or an aspect, or nothing.
-            max_words: a cap on the length.
-            system: which one shall write.
-            strict: ask for more support than usual.
-            draft: show what its sources do not support, too.
-            with_attention: also keep how paragraphs attend to each other.
-            systems: those there are.
+            focus: a question or aspect; may be empty.
+            max_words: maximum length.
+            system: the writer to use.
+            strict: require more support than usual.
+            draft: include unsupported sentences.
+            with_attention: also return attention between paragraphs.
+            systems: the available writers.
 
         Raises:
-            InputError: a part of it is out of range or unknown.
+            InputError: an option is out of range or unknown.
         """
         focus = clean_text(focus or "").strip()
         if system in NEURAL_SYSTEMS and system not in systems:
@@ -79,12 +79,12 @@ class Request:
         return cls(focus, max_words, system, strict, draft, with_attention)
 
     def finds_focus_in(self, texts: Iterable[str]) -> bool:
-        """Does any text have a word of the focus?"""
+        """Whether any text contains a word of the focus."""
         stems = query_stems(self.focus)
         return any(not stems.isdisjoint(split_stems(text)) for text in texts)
 
     def cut(self, sentences: Iterable[SummarySentence]) -> Iterator[SummarySentence]:
-        """Cut a sentence that is too long all by itself, and mark the cut."""
+        """Truncate sentences that alone exceed the limit, and mark the cut."""
         for sentence in sentences:
             if count_words(sentence.text) > self.max_words:
                 text = cut_words(sentence.text, self.max_words)
@@ -93,7 +93,7 @@ class Request:
 
 
 def check_length(name: str, value: str) -> None:
-    """Refuse a title or focus that is a text of its own."""
+    """Refuse a title or focus as long as a text."""
     if len(value) > _MAX_TITLE_CHARACTERS:
         raise InputError(
             f"the {name} has {len(value):,} characters; at most {_MAX_TITLE_CHARACTERS:,} "

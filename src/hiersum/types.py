@@ -1,6 +1,6 @@
-"""The nouns of the story: a cluster of documents becomes paragraphs, an example, a summary.
+"""Core types, in pipeline order: clusters, documents, paragraphs, examples, summaries.
 
-Everything here is frozen and plain Python; no tensor and no file is known to it.
+Everything here is frozen, plain Python: no tensors, no files.
 """
 
 from __future__ import annotations
@@ -22,47 +22,47 @@ class Document:
     name: str = ""
     url: str = ""
     paragraphs: tuple[str, ...] | None = None
-    """Paragraphs as the user gave them; they are never split or merged again."""
+    """Paragraphs as the user gave them; never split or merged."""
 
     @classmethod
     def from_paragraphs(cls, paragraphs: Sequence[str], name: str = "", url: str = "") -> Document:
-        """Make a document whose paragraphs are already known."""
+        """Make a document from ready-made paragraphs."""
         return cls("\n".join(paragraphs), name, url, tuple(paragraphs))
 
 
 @dataclass(frozen=True, slots=True)
 class CitedSentence:
-    """A sentence of a given summary, and the paragraphs it rests on."""
+    """A sentence of a given summary, with the paragraphs it cites."""
 
     text: str
     paragraphs: tuple[int, ...] = ()
-    """Given paragraphs, numbered from 0 through all documents."""
+    """Given paragraphs, numbered from 0 across all documents."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Documents about one topic, with the summary a person wrote if there is one."""
+    """Documents about one topic, with a human-written summary if there is one."""
 
     title: str
     documents: tuple[Document, ...]
     summary: str | None = None
     id: str = ""
     graph: tuple[tuple[float, ...], ...] | None = None
-    """A user's own edge weights over all given paragraphs, in reading order."""
+    """The user's own edge weights between all given paragraphs, in reading order."""
     cited: tuple[CitedSentence, ...] = ()
-    """The sentences of the summary with what they cite, where that is known."""
+    """The sentences of the summary with their citations, if known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a paragraph stands: the document's index, and the position within that document."""
+    """Where a paragraph occurs: the document's index and the position within it."""
 
     document: int
     position: int
 
 
 class Words:
-    """A text whose words are looked for once, when they are first asked for."""
+    """A text that is tokenized once, on first use."""
 
     text: str
 
@@ -73,66 +73,66 @@ class Words:
 
     @cached_property
     def num_words(self) -> int:
-        """How many words a reader counts."""
+        """The number of words, as a reader would count them."""
         return count_words(self.text)
 
     @cached_property
     def stems(self) -> list[str]:
-        """The words, English ones as their stems."""
+        """The words, with English ones stemmed."""
         return split_stems(self.text)
 
     @cached_property
     def content_stems(self) -> list[str]:
-        """The stems of all but function words."""
+        """The stems of all words but function words."""
         return content_stems(self.text)
 
 
 @dataclass(frozen=True)
 class Paragraph(Words):
-    """A piece of a document that is ranked, related and cited as a whole."""
+    """A piece of a document; the unit of ranking, graphs and citations."""
 
     text: str
     document: int
     position: int
     url: str = ""
     also_in: tuple[Place, ...] = ()
-    """Other places where the same text, or nearly the same, stood."""
+    """Other places with the same or nearly the same text."""
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
-        """Its sentences, split once; they go with the paragraph from reading to printing."""
+        """The sentences, split once and kept from reading to printing."""
         return tuple(
             Sentence(text, self, number) for number, text in enumerate(split_sentences(self.text))
         )
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
-        """Every place this text was found, its own first."""
+        """Every place with this text, its own first."""
         return (Place(self.document, self.position), *self.also_in)
 
     @property
     def num_documents(self) -> int:
-        """How many documents have it."""
+        """The number of documents that contain it."""
         return len({place.document for place in self.places})
 
 
 @dataclass(frozen=True)
 class Sentence(Words):
-    """A sentence of a document, and where it stands."""
+    """A sentence of a document and its position."""
 
     text: str
     paragraph: Paragraph = field(repr=False)
     number: int
-    """Its place in the paragraph, from 0."""
+    """Position in the paragraph, from 0."""
 
 
 TITLE_PLACE = -1
-"""The document and position of a title that is read as a paragraph."""
+"""The document and position used for a title that is read as a paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A cluster made ready for a network: ranked paragraphs as ids, edges between them, the target."""
+    """A cluster as network input: ranked paragraphs as ids, edges between them, the target."""
 
     id: str
     title: str
@@ -142,14 +142,13 @@ class Example:
     scores: tuple[float, ...]
     graph: tuple[tuple[int, int, float], ...] = ()
     target_ids: tuple[int, ...] | None = None
-    """From the begin piece to the end piece; with plans, every sentence ends with an end piece."""
+    """From the begin piece to the end piece; with plans, every sentence has an end piece."""
     target: str | None = None
     boundaries: tuple[tuple[int, ...], ...] = ()
-    """For a network that plans: where the sentences of each paragraph begin, and where the last one
-    ends, in tokens."""
+    """For planning networks: token offsets of each paragraph's sentences, and their end."""
     plans: tuple[tuple[int, ...], ...] = ()
-    """For each sentence of the target the source sentences it rests on, the main one first, numbered
-    through all paragraphs."""
+    """For each target sentence, the source sentences it is based on, main one first, numbered
+    across all paragraphs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,14 +158,14 @@ class Source:
     document: int
     paragraph: int
     score: float
-    """How likely it is that the sentence comes from there, 0 to 1; 1 for a sentence it holds."""
+    """Probability that the sentence comes from there; 1 for a verbatim sentence."""
     quote: str = ""
-    """The sentences of the paragraph that it was written from, one on each line, where they are known."""
+    """The sentences of the paragraph it was written from, one per line, if known."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnsupportedSpan:
-    """A stretch of a summary sentence that no source contains."""
+    """A span of a summary sentence that no source contains."""
 
     text: str
     start: int
@@ -182,51 +181,51 @@ class Side:
     paragraph: int
     text: str
     start: int
-    """`text[start:end]` is what differs: a value, or the whole sentence."""
+    """`text[start:end]` is the part that differs: a value or the whole sentence."""
     end: int
 
     @property
     def value(self) -> str:
-        """What differs, as it stands in the text."""
+        """The differing part of the text."""
         return self.text[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
 class SourceDisagreement:
-    """Something that documents say differently, whether or not the summary mentions it."""
+    """A point on which documents disagree, whether or not the summary mentions it."""
 
     about: str
     kind: str
     sides: tuple[Side, ...]
     line: str
-    """It in one line, as people read it."""
+    """A one-line description for readers."""
     score: float
-    """How likely they really disagree, 0 to 1."""
+    """Probability that they really disagree."""
     later: int | None = None
-    """The document that supersedes the others, where dates say so."""
+    """The document that supersedes the others, if dates show one."""
 
 
 @dataclass(frozen=True, slots=True)
 class SummarySentence:
-    """A sentence of a summary and where it comes from."""
+    """A sentence of a summary with its sources."""
 
     text: str
     sources: tuple[Source, ...] = ()
     unsupported: tuple[UnsupportedSpan, ...] = ()
     support: float | None = None
-    """The probability that it is true to its sources; None where no checker judged it."""
+    """Probability that it is true to its sources; None if not checked."""
     is_quoted: bool = False
-    """Is it a sentence of a source, word for word, where the writer writes its own?"""
+    """Whether a neural writer copied it verbatim from a source."""
     reason: str = ""
     """Why it was left out of the summary."""
 
     @property
     def is_supported(self) -> bool:
-        """Does it have a source, and no fact that stands in none?"""
+        """Whether it has a source and no unsupported facts."""
         return bool(self.sources) and not self.unsupported
 
     def to_record(self) -> dict[str, Any]:
-        """Return the sentence as a result line holds it."""
+        """Return the sentence as it appears in a result line."""
         return {
             "text": self.text,
             "sources": [asdict(source) for source in self.sources],
@@ -239,16 +238,16 @@ class SummarySentence:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A document, or a part of one, that did not take part, and why."""
+    """A document, or part of one, that was not used, and why."""
 
     name: str
     reason: str
     document: int | None = None
-    """The document's index, or None where the file could not be read at all."""
+    """The document's index; None if the file could not be read."""
 
 
 class Progress(NamedTuple):
-    """How far a summary is."""
+    """The progress of a summary."""
 
     stage: Literal["queued", "reading", "encoding", "writing", "sourcing", "checking"]
     done: int = 0
@@ -256,48 +255,48 @@ class Progress(NamedTuple):
 
 
 Attention = tuple[tuple[tuple[tuple[float, ...], ...], ...], ...]
-"""Weights by layer, head, paragraph and the paragraph that it attends to."""
+"""Weights by layer, head, paragraph and attended paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """One short text about many documents; each sentence knows its sources."""
+    """A short summary of many documents; each sentence cites its sources."""
 
     sentences: tuple[SummarySentence, ...]
     documents: tuple[Document, ...]
     paragraphs: tuple[Paragraph, ...] = field(repr=False)
-    """The paragraphs that were read, best first."""
+    """The paragraphs that were used, best first."""
     title: str = ""
     id: str = ""
     unread: tuple[Unread, ...] = ()
     dropped: tuple[SummarySentence, ...] = ()
-    """Sentences that were left out because no source supports them."""
+    """Sentences dropped because no source supports them."""
     disagreements: tuple[SourceDisagreement, ...] = ()
-    """Where the documents disagree, the surest first."""
+    """Where the documents disagree, most certain first."""
     is_answered: bool | None = None
-    """Does a document answer the question that was asked? None if none was, or nobody can tell."""
+    """Whether a document answers the question; None if there was none, or it is unclear."""
     system: str = ""
     model: str | None = None
     seconds: float = 0.0
     scores: tuple[float, ...] = field(default=(), repr=False)
-    """What the ranker gave each of `paragraphs`, times how much its document is about the title."""
+    """The ranker's score of each paragraph, times its document's relevance to the title."""
     attention: Attention = field(default=(), repr=False)
-    """How `paragraphs` attend to each other, where a network with global layers wrote and it was
-    asked for; where such a network reads the title as a paragraph, it is the first."""
+    """Attention between `paragraphs`, if requested and written by a network with global layers; if
+    the title is read as a paragraph, it comes first."""
 
     @property
     def text(self) -> str:
-        """The summary as one line of running text."""
+        """The summary as one line of text."""
         return " ".join(sentence.text for sentence in self.sentences)
 
     @property
     def uncited(self) -> list[int]:
-        """The documents that no sentence comes from, read or not."""
+        """Documents that no sentence cites, read or not."""
         cited = {source.document for sentence in self.sentences for source in sentence.sources}
         return [number for number in range(len(self.documents)) if number not in cited]
 
     def to_record(self) -> dict[str, Any]:
-        """Return the result line that files and HTTP answers hold (see docs/formats.md)."""
+        """Return the result line used in files and HTTP responses (see docs/formats.md)."""
         return {
             "id": self.id,
             "title": self.title,

@@ -1,1 +1,1 @@
-"""Build clusters, the paper's kind of dataset, from articles or from Wikipedia and the web."""
+"""Build clusters like the paper's dataset from articles, or from Wikipedia and web pages."""

@@ -1,7 +1,7 @@
-"""Build a folder of clusters from the articles of any corpus, in parallel; resumable at any moment.
+"""Build clusters from the articles of any corpus, in parallel and resumable.
 
-DIR/part-00000.parquet ...     the clusters, in an order that the seed draws
-DIR/report.json                written last: the build is finished when it exists
+DIR/part-00000.parquet ...     the clusters, shuffled by the seed
+DIR/report.json                written last: marks the build as finished
 DIR/.building/                 while the build is running:
     plan.json                    inputs and settings; a run with others is refused
     reading.json                 the number of articles read
@@ -48,8 +48,8 @@ from hiersum.types import Cluster, Document
 
 FORMAT = 1
 PART_ARTICLES = 512
-"""A few seconds of work; a killed run repeats at most this much."""
-_MORE_HITS = 4  # extra hits, because the article itself and its namesakes are left out
+"""A few seconds of work, the most a killed run repeats."""
+_MORE_HITS = 4  # extra hits, because the article itself and its namesakes are dropped
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class BuildSettings(ClusterSettings):
     """Settings of a build from articles."""
 
     seed: int = 1
-    """Seed of the order of clusters, which makes each part a fair sample."""
+    """Seed of the order of clusters; shuffling makes each part a random sample."""
 
 
 def build_clusters(
@@ -74,9 +74,9 @@ def build_clusters(
     """Build the clusters of articles into a folder, or resume an interrupted build.
 
     Args:
-        articles: corpora whose clusters are articles: the summary is the lead, the documents the body.
+        articles: corpora of articles: the summary is the lead, the documents the body.
         out: the folder; created if needed.
-        settings: how to make clusters.
+        settings: the build settings.
         collection: further articles to search; they get no clusters of their own.
         kind: the kind of the corpora.
         skip_bad: count and skip articles that cannot be used.
@@ -155,7 +155,7 @@ def _gather(
     kind: str,
     bad: BadRecords,
 ) -> dict[str, Any]:
-    """Write all articles to one file, each id once; those that get a cluster come first."""
+    """Write all articles to one file, each id once, starting with those that get a cluster."""
     tally: Tally = Counter()
     ids: set[str] = set()
     num_targets = 0
@@ -202,7 +202,7 @@ def build_part(part: ClusterPart, *, place: Workplace, settings: BuildSettings) 
 
 
 class _Builder:
-    """Makes clusters of articles in an order that the seed draws."""
+    """Makes clusters in an order determined by the seed."""
 
     def __init__(self, place: Workplace, settings: BuildSettings) -> None:
         self._rows = RowStore(place.folder / "articles.arrow")
@@ -219,8 +219,8 @@ class _Builder:
                 yield cluster
 
     def _documents_of(self, article: Article) -> list[Document]:
-        """Return the bodies of an article and of the best others for its title."""
-        # An article in two files may have two ids, but it has one title.
+        """Return the bodies of an article and of the best matches for its title."""
+        # An article in two files may have two ids, but only one title.
         found = {article.title.casefold(): article}
         if self._num_wanted:
             for row in self._search.find(article.title, self._num_wanted + _MORE_HITS):

@@ -1,9 +1,9 @@
-"""Make a cluster of an article and its sources: the target is the lead or a part of it.
+"""Make a cluster from an article and its sources; the target is the lead or part of it.
 
-Paragraphs that copy the target are removed. A tally counts every article, with the reason if it gives no
-cluster. The report has these counts, and sizes next to the paper's. Words, tokens and overlap come from
-a sample, the first clusters of every part: clusters share most of their documents, and measuring all
-would take longer than building them.
+Paragraphs that copy the target are removed. A tally counts every article, with the reason if it
+yields no cluster. The report shows these counts, and sizes next to the paper's. Words, tokens and
+overlap are measured on a sample, the first clusters of every part: clusters share most documents,
+and measuring all would take longer than building them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PAPER = {
     "cited addresses found": 0.789,
     "split": {"train": 1_579_360, "valid": 38_144, "test": 38_205},
 }
-"""WikiSum in the paper's section 4."""
+"""WikiSum, from the paper's section 4."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +53,19 @@ class TargetRules:
     """Requirements for targets."""
 
     supported: bool = False
-    """Keep only sentences and brackets that the body supports; drop the article if the first is not."""
+    """Keep only supported sentences and brackets; drop the article if the first is unsupported."""
     min_words: int = 1
     max_words: int | None = None
-    """Longer targets lose sentences from the end."""
+    """Longer targets are cut at sentence ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A target, or the reason why there is none."""
+    """A target, or the reason for its absence."""
 
     text: str
     dropped: str = ""
-    """The reason; empty for a target that is used."""
+    """The reason; empty if the target is usable."""
     is_supported: bool = False
     """Whether the body supports the whole lead."""
 
@@ -84,7 +84,7 @@ class ClusterSettings:
         return None if self.tokenizer is None else Tokenizer.load(self.tokenizer, "paper")
 
     def as_plan(self) -> dict[str, Any]:
-        """Return the settings as JSON, with the tokenizer's fingerprint for its path."""
+        """Return the settings as JSON, with the tokenizer's fingerprint instead of its path."""
         tokenizer = self.open_tokenizer()
         return {**asdict(self), "tokenizer": tokenizer and tokenizer.fingerprint}
 
@@ -99,9 +99,9 @@ class ClusterMaker:
     def make(
         self, article: Article, find_sources: Callable[[], Sequence[Document]], tally: Tally
     ) -> Cluster | None:
-        """Return the cluster of an article, None if it gives none; the tally says why.
+        """Return the cluster of an article, None if it yields none; the tally says why.
 
-        Sources are searched for only if the article has a usable target.
+        Sources are searched only if the article has a usable target.
         """
         target = choose_target(article, self._rules)
         tally["articles"] += 1
@@ -130,8 +130,8 @@ class ClusterMaker:
 def choose_target(article: Article, rules: TargetRules) -> Target:
     """Return the target of an article.
 
-    Only the article's own body counts as support: other articles share words and numbers with a lead by
-    accident.
+    Only the article's own body counts as support: other articles share words and numbers with a
+    lead by chance.
     """
     evidence = Evidence.of((article.title, *article.paragraphs))
     is_supported = evidence.supports(article.lead)
@@ -277,7 +277,7 @@ def _paragraphs(cluster: Cluster) -> list[str]:
 
 
 def _paper_name(name: str) -> str:
-    """The paper gives sizes in tokens; show them next to ours in words."""
+    """Return the paper's name of a size; the paper counts tokens where we count words."""
     return name.replace("words per", "tokens per")
 
 

@@ -1,16 +1,16 @@
-"""Read the articles of a Wikipedia dump in parallel chunks, without unpacking it, and put them in order.
+"""Read and order the articles of a Wikipedia dump, in parallel and without unpacking it.
 
-Dumps are bzip2 files of many streams (a hundred pages each) that can be read from any stream on; a plain
-.xml file can be read from anywhere. A chunk owns the pages whose `<page>` begins in it and reads beyond
-its end to finish the last one.
+Dumps are bzip2 files of many streams (a hundred pages each) that can be read from any stream on; a
+plain .xml file can be read from anywhere. A chunk owns the pages whose `<page>` begins in it, and
+reads past its end to finish the last one.
 
     articles/00000.arrow    the articles of one chunk: id, title, lead, urls
     articles/00000.npz      hashes of titles, keys of URLs, hashes of title words
     articles/00000.json     the number of skipped pages, by reason; written last
     order.npy               all articles, each title once: split, hash, chunk, row
 
-The hash of its title decides an article's split and its place there: neither depends on the dump, on the
-number of workers, or on the other articles.
+The hash of its title determines an article's split and position, independent of the dump, the
+number of workers and the other articles.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from hiersum.building.workplace import (
 from hiersum.errors import DataError
 
 CHUNK_BYTES = 8_000_000
-"""Size of a chunk in the file: about a minute of work, the most that a killed run repeats."""
+"""Compressed size of a chunk: about a minute of work, the most a killed run repeats."""
 MAX_PAGE_BYTES = 20_000_000
 _READ_BYTES = 1 << 18
-_STREAM = re.compile(rb"BZh[1-9]1AY&SY")  # the headers of a stream and its first block: 80 bits
+_STREAM = re.compile(rb"BZh[1-9]1AY&SY")  # header of a stream and its first block: 80 bits
 _BZIP2 = b"BZh"
 _OPEN, _CLOSE = b"<page>", b"</page>"
 _ORDER = np.dtype([("split", "u1"), ("hash", "u8"), ("chunk", "u4"), ("row", "u4")])
@@ -55,7 +55,7 @@ _ORDER = np.dtype([("split", "u1"), ("hash", "u8"), ("chunk", "u4"), ("row", "u4
 
 @dataclass(frozen=True, slots=True)
 class DumpChunk:
-    """Some bytes of a dump file."""
+    """A byte range of a dump file."""
 
     number: int
     path: Path
@@ -90,7 +90,7 @@ def chunks_of(paths: Sequence[Path], chunk_bytes: int = CHUNK_BYTES) -> list[Dum
 
 
 def read_pages(chunk: DumpChunk, problems: Counter[str]) -> Iterator[WikiPage]:
-    """Yield the pages that a chunk owns; problems are counted by kind."""
+    """Yield the pages of a chunk; problems are counted by kind."""
     for data in _page_elements(chunk, problems):
         try:
             yield _parsed(data)
@@ -99,7 +99,7 @@ def read_pages(chunk: DumpChunk, problems: Counter[str]) -> Iterator[WikiPage]:
 
 
 def _starts(path: Path, chunk_bytes: int) -> list[int]:
-    """Return where chunks begin: in bzip2, at streams."""
+    """Return the start offsets of chunks; in bzip2, these are streams."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             head = data[:1024]
@@ -126,10 +126,10 @@ def _page_elements(chunk: DumpChunk, problems: Counter[str]) -> Iterator[bytes]:
     is_past_end = False
     for piece, begins_past_end in _pieces(chunk):
         if begins_past_end and not is_past_end:
-            # From here on, only finish a page that began earlier.
+            # From here on, only finish the page already begun.
             is_past_end = True
             begun = buffer.rfind(_OPEN)
-            if begun < 0:  # the tag itself may be split between the pieces
+            if begun < 0:  # the tag itself may be split between pieces
                 begun = _split_tag(buffer, piece)
             if begun < 0:
                 return
@@ -161,10 +161,10 @@ def _split_tag(before: bytes, after: bytes) -> int:
 
 
 def _pieces(chunk: DumpChunk) -> Iterator[tuple[bytes, bool]]:
-    """Yield unpacked bytes from a chunk's start on, and whether they lie beyond its end.
+    """Yield decompressed bytes from a chunk's start on, and whether they lie past its end.
 
     Raises:
-        DataError: the file is damaged or cut off.
+        DataError: the file is damaged or truncated.
     """
     with chunk.path.open("rb") as file:
         is_packed = file.read(len(_BZIP2)) == _BZIP2
@@ -273,7 +273,7 @@ def arrays_of(place: Workplace, num_chunks: int, name: str) -> Iterator[Keys]:
 def put_in_order(
     place: Workplace, num_chunks: int, *, valid_share: float, test_share: float
 ) -> tuple[int, int]:
-    """Order all articles by split and hash; return their number, and that of repeated titles."""
+    """Order all articles by split and hash; return their number and that of repeated titles."""
     parts = [np.zeros(0, _ORDER)]
     for chunk, hashes in enumerate(arrays_of(place, num_chunks, "titles")):
         part = np.zeros(len(hashes), _ORDER)

@@ -1,7 +1,7 @@
 """Run a parser on untrusted input in a child process with limits on time and memory.
 
-A parser that hangs or eats memory cannot be stopped from within: its process is killed and replaced.
-`main` is the child.
+A parser that hangs or exhausts memory cannot be stopped from within: its process is killed and
+replaced. `main` is the child's entry point.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _START_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What one page may cost."""
+    """Limits for one page."""
 
     seconds: float = 10.0
     megabytes: int = 1_500
@@ -43,7 +43,7 @@ class Guard:
 
         Args:
             work: `module:function`; it takes facts and bytes, and returns a JSON object.
-            limits: what a call may cost.
+            limits: limits of a call.
         """
         self._work = work
         self._limits = limits
@@ -81,7 +81,7 @@ class Guard:
             env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         )
         theirs.close()
-        # The child's first message says that it is ready, so no page pays for its start.
+        # The child reports when it is ready, so its startup does not count towards a page's time.
         try:
             is_ready = not self._receive(_START_SECONDS)
         except (OSError, EOFError):
@@ -107,10 +107,10 @@ class Guard:
 def main() -> None:
     """Serve `module:function` until the parent closes the pipe.
 
-    The parent kills a child that takes too long. An alarm does so a little later, in case the parent
-    itself was killed.
+    The parent kills a child that takes too long. An alarm does so a little later, in case the
+    parent itself was killed.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process; the parent decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent handles it
     module, _, name = sys.argv[1].partition(":")
     pipe = Connection(int(sys.argv[2]))
     limit, seconds = int(sys.argv[3]) * 1_000_000, float(sys.argv[4])

@@ -1,20 +1,20 @@
 """Find pages by URL or by title.
 
-URLs and titles become 64-bit keys that are looked up in sorted arrays. URLs that differ only in `http` or
-`https`, `www.`, a trailing slash, a fragment or tracking parameters have the same key.
+URLs and titles become 64-bit keys that are looked up in sorted arrays. URLs that differ only in
+`http` or `https`, `www.`, a trailing slash, a fragment or tracking parameters share a key.
 
-A search for a title is exact BM25 on disk, or a user's own search results. Only words of titles are
-indexed; all words count towards a text's length. Workers count the words of each part; then the counts of
-all parts are merged, word by word, into weights (Lucene's form of BM25):
+Titles are searched by exact BM25 on disk, or in the user's own search results. Only words of titles
+are indexed; all words count towards a text's length. Workers count the words of each part; then the
+counts are merged, word by word, into weights (Lucene's form of BM25):
 
-    weight = log(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * length / mean length))
+    weight = log(1 + (N - df + 0.5) / (df + 0.5)) * tf / (tf + k1 * (1 - b + b * length / mean))
 
     words.npy               sorted hashes of the words of titles
     counts/00000.npz        words, rows, counts and lengths of one part
     index/starts.npy        where each word's entries begin
     index/pages.npy         the text of each entry, numbered over all parts
     index/weights.npy       the weight of each entry
-    index/places.npy        the place of each text: the part in the upper 32 bits, the row in the lower
+    index/places.npy        the place of each text: part in the upper 32 bits, row in the lower
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _WIKIPEDIA = re.compile(r"(?:^|\.)(?:wikipedia|wikimedia|wiktionary|wikidata)\.o
 
 
 def normalize_url(url: str) -> str:
-    """Return one form for all URLs of the same page, empty for what is no web address."""
+    """Return a canonical URL of a page, empty if it is not a web address."""
     try:
         parts = urlsplit(url.strip())
         port, host = parts.port, (parts.hostname or "").rstrip(".")
@@ -72,7 +72,7 @@ def normalize_url(url: str) -> str:
 
 
 def key_of(url: str) -> int:
-    """Return the key of a URL, 0 for what is no web address."""
+    """Return the key of a URL, 0 if it is not a web address."""
     normal = normalize_url(url)
     return hash_text(normal) if normal else 0
 
@@ -94,13 +94,13 @@ def keys_of(urls: Iterable[str]) -> Keys:
 
 
 def is_wikipedia(url: str) -> bool:
-    """Is this a page of Wikipedia itself? Its articles are targets, not sources."""
+    """Whether this is a page of Wikipedia itself: its articles are targets, not sources."""
     host = normalize_url(url).partition("/")[0].partition(":")[0].partition("?")[0]
     return _WIKIPEDIA.search(host) is not None
 
 
 def contains(sorted_keys: Keys, keys: Keys) -> NDArray[np.bool_]:
-    """Tell for each key whether a sorted array contains it."""
+    """Return for each key whether a sorted array contains it."""
     if not len(sorted_keys):
         return np.zeros(len(keys), dtype=bool)
     places = np.minimum(np.searchsorted(sorted_keys, keys), len(sorted_keys) - 1)
@@ -113,7 +113,7 @@ def union(arrays: Iterable[Keys]) -> Keys:
 
 
 def query_words(text: str) -> list[str]:
-    """Return the words of a text that a search looks for."""
+    """Return the words of a text to search for."""
     return [word for word in split_words(text) if word not in FUNCTION_WORDS]
 
 
@@ -124,7 +124,7 @@ def hash_words(titles: Iterable[str]) -> Keys:
 
 
 class _Vocabulary:
-    """Numbers for the words of titles."""
+    """Numbers the words of titles."""
 
     def __init__(self, place: Workplace) -> None:
         self._hashes: Keys = np.load(place.folder / "words.npy", mmap_mode="r")
@@ -156,9 +156,9 @@ def count_words(texts: Iterable[str], part: int, place: Workplace) -> None:
 
 
 def merge_counts(place: Workplace, places: Sequence[Keys]) -> None:
-    """Turn the counts of all parts into one index; memory holds the counts of one part at a time.
+    """Merge the counts of all parts into one index, with one part in memory at a time.
 
-    `places` are those of each part's texts that can be found, in order.
+    `places` lists each part's searchable texts, in order.
     """
 
     def counts_of_parts() -> Iterator[dict[str, NDArray[np.int64]]]:
@@ -177,7 +177,7 @@ def merge_counts(place: Workplace, places: Sequence[Keys]) -> None:
     starts = np.concatenate([[0], np.cumsum(frequency)])
     with new_folder(place.folder / "index") as folder:
         np.save(folder / "starts.npy", starts)
-        shape = (max(int(starts[-1]), 1),)  # an empty file cannot be mapped
+        shape = (max(int(starts[-1]), 1),)  # empty files cannot be mapped
         texts = np.lib.format.open_memmap(folder / "pages.npy", "w+", np.uint32, shape)
         weights = np.lib.format.open_memmap(folder / "weights.npy", "w+", np.float32, shape)
         cursor = starts[:-1].copy()
@@ -201,7 +201,7 @@ def merge_counts(place: Workplace, places: Sequence[Keys]) -> None:
 
 
 def _kept_counts(path: Path, places: Keys) -> dict[str, NDArray[np.int64]]:
-    """Return the counts of the texts at some places, which become rows 0, 1, ..."""
+    """Return the counts of the texts at these places, renumbered 0, 1, ..."""
     with np.load(path) as file:
         counts = {name: file[name].astype(np.int64) for name in file}
     kept = (places & np.uint64((1 << ROW_BITS) - 1)).astype(np.int64)
@@ -227,9 +227,9 @@ class TitleSearch:
         self._scores = np.zeros(len(self._places), np.float32)
 
     def find(self, title: str, number: int) -> list[int]:
-        """Return the places of the texts that match a title best, best first.
+        """Return the places of the texts that best match a title, best first.
 
-        A text must share a word with the title. Of equals the first comes first.
+        A text must share a word with the title. Ties keep the order of texts.
         """
         if number < 1:
             return []
@@ -239,7 +239,7 @@ class TitleSearch:
                 continue
             start, end = self._starts[word_number : word_number + 2].tolist()
             texts = self._texts[start:end]
-            self._scores[texts] += self._weights[start:end]  # a word has a text only once
+            self._scores[texts] += self._weights[start:end]  # each word lists a text only once
             touched.append(texts)
         if not touched:
             return []
@@ -254,12 +254,12 @@ class TitleSearch:
 
 
 def keep_results(path: Path, folder: Path) -> None:
-    """Turn search results of any engine into arrays that workers share.
+    """Store search results of any engine as arrays that workers share.
 
     Lines are {"title": ..., "urls": [...]}, best first.
 
     Raises:
-        DataError: a line has another form.
+        DataError: a line is malformed.
     """
     titles: list[int] = []
     keys: list[Keys] = []
@@ -273,14 +273,14 @@ def keep_results(path: Path, folder: Path) -> None:
         titles += [title_hash(title)] * len(urls)
         keys.append(keys_of(urls))
     hashes = np.array(titles, np.uint64)
-    order = np.argsort(hashes, kind="stable")  # keeps the best of a title first
+    order = np.argsort(hashes, kind="stable")  # keeps each title's results in order
     with new_folder(folder) as partly:
         save_array(hashes[order], partly / "titles.npy")
         save_array(np.concatenate([*keys, np.empty(0, np.uint64)])[order], partly / "keys.npy")
 
 
 class SearchResults:
-    """Results that `keep_results` kept."""
+    """Search results stored by `keep_results`."""
 
     def __init__(self, folder: Path) -> None:
         self._titles: Keys = np.load(folder / "titles.npy", mmap_mode="r")

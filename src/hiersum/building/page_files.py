@@ -1,7 +1,7 @@
 """Source pages from files: web archives, JSON Lines, saved HTML.
 
     .warc .wet (.gz .zst .lz4)   archives: responses as HTML, conversions as text
-    .jsonl (.gz)                 lines {"url": ..., "text" or "html": ...}, optionally with a "title"
+    .jsonl (.gz)                 lines {"url": ..., "text" or "html": ...}, optional "title"
     .html .htm .xhtml (.gz)      saved pages, which name their own URL or are stored as HOST/PATH
 
 Damaged records are counted and skipped; reading continues after them.
@@ -42,7 +42,7 @@ class RawPage:
     """A page as read, before its text is extracted."""
 
     kind: str
-    """`html`, or `text` in UTF-8."""
+    """`html`, or `text` as UTF-8."""
     data: bytes
     url: str = ""
     """Empty if unknown; the page itself may name it."""
@@ -51,17 +51,17 @@ class RawPage:
 
 @dataclass(frozen=True, slots=True)
 class PageFiles:
-    """The files of one part: an archive, a file of lines, or some saved pages."""
+    """The files of one part: an archive, a JSON Lines file, or saved pages."""
 
     number: int
     kind: str
     paths: tuple[Path, ...]
     root: Path
-    """What the user named; HOST/PATH is relative to it."""
+    """The path given by the user; HOST/PATH is relative to it."""
 
 
 def find_sources(roots: Sequence[Path]) -> list[PageFiles]:
-    """Return the files of all sources, always in the same order.
+    """Return the files of all sources, in a fixed order.
 
     Raises:
         DataError: a source is missing, or holds no pages.
@@ -82,7 +82,7 @@ def find_sources(roots: Sequence[Path]) -> list[PageFiles]:
 
 
 def identify(path: Path) -> str:
-    """Identify a large file by its name, its size, and a checksum of its first and last megabyte."""
+    """Identify a large file by name, size, and a checksum of its first and last megabyte."""
     size = path.stat().st_size
     with path.open("rb") as file:
         digest = hashlib.sha256(file.read(_ENDS_BYTES))
@@ -94,12 +94,12 @@ def identify(path: Path) -> str:
 def read_source(
     files: PageFiles, max_bytes: int, is_wanted: Callable[[str], bool] = lambda url: True
 ) -> Iterator[RawPage | str]:
-    """Yield the pages of some files, and for every one that is dropped the reason.
+    """Yield the pages of some files, or the reason why a page is dropped.
 
     Args:
         files: what to read.
         max_bytes: larger pages are dropped.
-        is_wanted: whether the page with a URL is needed; others are skipped.
+        is_wanted: whether a URL is needed; other pages are skipped.
     """
     for path in files.paths:
         if files.kind == "archive":
@@ -185,7 +185,7 @@ def _read_archive(
 def _read_until_damage(
     file: IO[bytes], start: int, max_bytes: int, is_wanted: Callable[[str], bool]
 ) -> Generator[RawPage | str, None, int | None]:
-    """Yield pages; return where to look for the next record, None at the end of the file."""
+    """Yield pages; return where to look for the next record, None at the end of file."""
     from fastwarc.warc import ArchiveIterator, WarcRecordType
 
     kinds = WarcRecordType.response | WarcRecordType.resource | WarcRecordType.conversion
@@ -197,7 +197,7 @@ def _read_until_damage(
             record = next(records)
         except StopIteration:
             return None
-        except Exception:  # fastwarc raises OSError and others, which differ by version
+        except Exception:  # fastwarc raises different errors, depending on the version
             if not is_reported:
                 yield "damaged record"
             return place
@@ -209,7 +209,7 @@ def _read_until_damage(
         is_text = record.record_type == WarcRecordType.conversion
         try:
             page = _page_of_record(record, url, is_text, max_bytes)
-        except Exception:  # a payload that cannot be decompressed; the next record may be whole
+        except Exception:  # cannot be decompressed; the next record may be fine
             page, is_reported = "damaged record", True
         yield page
 
@@ -232,7 +232,7 @@ def _page_of_record(record: Any, url: str, is_text: bool, max_bytes: int) -> Raw
 
 
 def _declared_length(headers: Any) -> int:
-    """Return the length that HTTP headers give for an unencoded body, 0 if they give none."""
+    """Return the length given by HTTP headers for an unencoded body, 0 if none."""
     if headers is None or headers.get("Content-Encoding") or headers.get("Transfer-Encoding"):
         return 0
     length = headers.get("Content-Length") or ""
@@ -240,11 +240,11 @@ def _declared_length(headers: Any) -> int:
 
 
 def _next_record(path: Path, place: int) -> int | None:
-    """Return where the next readable record begins, None if there is none."""
+    """Return the offset of the next readable record, None if there is none."""
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         is_packed = data[:2] == b"\x1f\x8b"
         if not is_packed and _WARC_RECORD.match(data) is None:
-            return None  # zstd and lz4 cannot be entered in the middle
+            return None  # zstd and lz4 cannot be read from the middle
         while found := (_GZIP_MEMBER if is_packed else _WARC_RECORD).search(data, place):
             place = found.start()
             if not is_packed or _begins_record(data[place : place + 512]):

@@ -1,12 +1,12 @@
-"""Source pages on disk: workers extract their text, then pages are looked up by URL.
+"""Source pages on disk: workers extract text, then pages are looked up by URL.
 
     pages/00000.arrow    the pages of one source: url, key, title, digest, paragraphs
     pages/00000.npy      their keys
     pages/00000.json     the number of dropped pages, by reason; written last
     lookup/keys.npy      the keys of all pages, sorted, each once
-    lookup/places.npy    where they are: the part in the upper 32 bits, the row in the lower
+    lookup/places.npy    their places: the part in the upper 32 bits, the row in the lower
 
-A page in two sources is taken from the first.
+If two sources have a page, the first one counts.
 """
 
 from __future__ import annotations
@@ -68,8 +68,7 @@ def extract_page(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
     """Return the paragraphs of a page, or the reason for dropping it; runs under a guard.
 
     Args:
-        facts: `kind` (html or text), `language` (a code, or any), and the page's `url` and `title` if
-            known.
+        facts: `kind` (html or text), `language` (a code, or any), and `url` and `title` if known.
         data: the page; text is UTF-8.
 
     Returns:
@@ -104,7 +103,7 @@ def extract_page(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
 
 
 def _html_text(data: bytes) -> tuple[str, str, str]:
-    """Return the main text of a page, its title, and the URL that it names as its own."""
+    """Return the main text of a page, its title, and its canonical URL."""
     from resiliparse.extract.html2text import extract_plain_text
     from resiliparse.parse.encoding import detect_encoding
     from resiliparse.parse.html import HTMLTree
@@ -200,7 +199,7 @@ def count_page_words(part: int, *, place: Workplace) -> None:
 
 
 def build_lookup(place: Workplace, num_parts: int) -> None:
-    """Sort the keys of all parts; of pages with the same key the first is kept."""
+    """Sort the keys of all parts; the first page with a key is kept."""
     keys = [np.load(place.part("pages", part, "npy")) for part in range(num_parts)]
     places = [
         (np.uint64(part) << np.uint64(ROW_BITS)) + np.arange(len(of_part), dtype=np.uint64)
@@ -228,7 +227,7 @@ class PageStore:
         return len(self._keys)
 
     def find(self, keys: Keys) -> list[Page | None]:
-        """Return the pages with some keys, None where there is no such page."""
+        """Return the pages with these keys, None for missing ones."""
         found = contains(self._keys, keys)
         where = np.searchsorted(self._keys, keys)
         return [
@@ -242,7 +241,7 @@ class PageStore:
         return Page(row["url"], row["title"], tuple(row["paragraphs"]), row["digest"])
 
     def places_by_part(self, num_parts: int) -> list[Keys]:
-        """Return the places of each part's pages, without those that an earlier part has."""
+        """Return the places of each part's pages, without those in earlier parts."""
         places = np.sort(self._places)
         starts = np.arange(num_parts + 1, dtype=np.uint64) << np.uint64(ROW_BITS)
         ends = np.searchsorted(places, starts)

@@ -1,13 +1,13 @@
-"""Build a dataset like WikiSum from a Wikipedia dump and web pages, in parallel; resumable at any moment.
+"""Build a dataset like WikiSum from a Wikipedia dump and web pages, in parallel and resumable.
 
     DIR/train/part-00000.parquet ...   the clusters; valid/ and test/ beside it
     DIR/missing.txt                    the cited URLs that no source page has
-    DIR/report.json                    written last: the build is finished when it exists
-    DIR/.building/                     while the build is running: plan, articles, pages, index, tallies
+    DIR/report.json                    written last: marks the build as finished
+    DIR/.building/                     during the build: plan, articles, pages, index, tallies
 
-Four stages, each cut into parts that workers do in any order: read the dump; read source pages; count
-their words, if they are searched; join articles and pages. Between stages this process only sorts arrays
-that hold a few bytes per article, URL or page.
+Four stages, each cut into parts that workers do in any order: read the dump; read source pages;
+count their words, if they are searched; join articles and pages. Between stages, this process only
+sorts arrays with a few bytes per article, URL or page.
 """
 
 from __future__ import annotations
@@ -87,10 +87,10 @@ def build_wikipedia(
 
     Args:
         dumps: pages-articles files, .xml.bz2 or .xml.
-        pages: files and folders of source pages; without any, the build only writes `missing.txt`.
+        pages: files and folders of source pages; if none, the build only writes `missing.txt`.
         out: the folder; created if needed.
-        settings: how to make clusters.
-        results: the user's own search results; without them the pages are searched by BM25.
+        settings: the build settings.
+        results: the user's own search results; default: search the pages by BM25.
         engine: runs the work.
 
     Returns:
@@ -103,7 +103,7 @@ def build_wikipedia(
     if any(util.find_spec(module) is None for module in _READERS):
         raise MissingDependencyError("building from Wikipedia", "build")
     _check_language(settings.language)
-    chunks_of(dumps)  # refuses files that are no dumps before anything is written
+    chunks_of(dumps)  # fail on invalid dumps before writing anything
     sources = find_sources(pages)
     plan = {
         "format": FORMAT,
@@ -118,7 +118,7 @@ def build_wikipedia(
 
 
 class WikiBuild:
-    """The stages of a build; each skips what an earlier run has finished."""
+    """The stages of a build; each skips finished work."""
 
     def __init__(
         self,
@@ -150,7 +150,7 @@ class WikiBuild:
         return wiki_report(dump_tally, page_tally, self.join())
 
     def read_dump(self, dumps: Sequence[Path]) -> Tally:
-        """Read all articles, put them in order, and collect the URLs they cite; return the tally."""
+        """Read and order all articles, and collect the URLs they cite; return the tally."""
         place, settings = self.place, self.settings
         path = place.folder / "reading.json"
         if path.exists():
@@ -177,7 +177,7 @@ class WikiBuild:
         return tally
 
     def choose_wanted(self) -> None:
-        """Restrict reading to pages that an article cites or a search result names."""
+        """Restrict reading to pages that are cited or in search results."""
         folder = self.place.folder
         if (folder / "wanted.npy").exists():
             return
@@ -197,7 +197,7 @@ class WikiBuild:
         )
 
     def write_missing(self) -> None:
-        """Write the cited URLs that no source has, one per line, each page once."""
+        """Write the cited URLs that no source has, one per line, without repeats."""
         path = self.place.out / "missing.txt"
         if path.exists():
             return
@@ -216,7 +216,7 @@ class WikiBuild:
                         file.write(f"{url}\n".encode())
 
     def look_up(self) -> int:
-        """Make pages findable by URL; return how many there are, each URL counted once."""
+        """Make pages findable by URL; return the number of distinct URLs."""
         if not (self.place.folder / "lookup").exists():
             build_lookup(self.place, len(self.sources))
         return len(PageStore(self.place))
@@ -280,7 +280,7 @@ def join_part(part: ClusterPart, *, place: Workplace, settings: WikiSettings) ->
 
 
 class _Joiner:
-    """Makes clusters of articles and the pages that they cite or that a search finds."""
+    """Makes clusters of articles with the pages they cite and those a search finds."""
 
     def __init__(self, place: Workplace, settings: WikiSettings) -> None:
         results = place.folder / "results"
@@ -299,7 +299,7 @@ class _Joiner:
                 yield cluster
 
     def _documents_of(self, article: Article, tally: Tally) -> list[Document]:
-        """Return the cited pages, then the search results; of pages with the same words, the first."""
+        """Return the cited pages, then the search results; duplicates by content are dropped."""
         cited = self._pages.find(keys_of(article.urls))
         found = self._find(article.title)
         tally["cited"] += len(cited)
@@ -331,7 +331,7 @@ def _open_joiner(place: Workplace, settings: WikiSettings) -> _Joiner:
 
 
 def _check_language(code: str) -> None:
-    if code in ("any", "en"):  # known without loading the identifier
+    if code in ("any", "en"):  # needs no language identifier
         return
     try:
         check_language(code)

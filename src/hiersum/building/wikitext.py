@@ -1,8 +1,8 @@
-"""The lead of an article as clean text, and the URLs that the article cites.
+"""Extract the lead of an article as clean text, and the URLs it cites.
 
-Only the lead is parsed (mwparserfromhell); citations are found by pattern in the whole text, which is
-much faster. Templates are dropped, except those that write running text: conversions, foreign words,
-dates. Brackets that held nothing but dropped templates are dropped too.
+Only the lead is parsed (mwparserfromhell); citations are found by regular expression in the whole
+text, which is much faster. Templates are dropped, except those that produce running text:
+conversions, foreign words, dates. Brackets left empty are dropped too.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _MONTHS = (
 
 
 def read_article(title: str, text: str) -> dict[str, Any]:
-    """Return the `lead` and the cited `urls` of an article, or why it is `dropped`."""
+    """Return the `lead` and cited `urls` of an article, or why it is `dropped`."""
     if _REDIRECT.match(text):
         return {"dropped": "redirect"}
     if _LIST_TITLE.match(title):
@@ -95,13 +95,13 @@ def cited_urls(text: str) -> list[str]:
 
 
 def clean_lead(text: str) -> str:
-    """Return wikitext as running text, a line per paragraph."""
+    """Return wikitext as running text, one line per paragraph."""
     import mwparserfromhell
 
     parsed = mwparserfromhell.parse(_ANY_REF.sub("", text), skip_style_tags=False)
     text = "".join(_texts(parsed.nodes))
     lines = (_tidy(line) for line in clean_text(text).split("\n"))
-    # Hat notes, leftovers of tables and list items begin like this; prose does not.
+    # Hat notes, remnants of tables and list items begin like this; prose does not.
     return "\n".join(line for line in lines if line and line[0] not in "*#:;|{}!=<")
 
 
@@ -155,7 +155,7 @@ def _texts(nodes: Any) -> Iterator[str]:
 
 
 def _template_text(template: Any) -> str:
-    """Return what a known template writes into running text; most write nothing."""
+    """Return the text that a known template produces; most produce none."""
     name = re.sub(r"[\s_]+", "_", str(template.name).strip().lower())
     values = [
         "".join(_texts(parameter.value.nodes)).strip()
@@ -211,7 +211,7 @@ _SIGNS = {
 
 
 def _tidy(line: str) -> str:
-    """Remove empty brackets, doubled punctuation and gaps that dropped markup leaves."""
+    """Remove empty brackets, doubled punctuation and gaps left by dropped markup."""
     for pattern, text in (
         (_EMPTY_BRACKETS, ""),
         (_LEADING_MARKS, "("),

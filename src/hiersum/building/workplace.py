@@ -1,7 +1,7 @@
-"""The folder of a build: its plan, its finished parts, and rows on disk that workers share.
+"""The folder of a build: its plan, finished parts, and rows on disk shared by workers.
 
-A part's data is written before its tally, and every file is renamed into place once it is complete. A
-killed run therefore resumes with the parts that have no tally, and ends with the same files.
+A part's data is written before its tally, and every file is renamed into place once complete. A
+killed run therefore resumes with the parts without a tally, and produces the same files.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from hiersum.progress import tracked
 
 Item = TypeVar("Item")
 Tally = Counter[str]
-"""Counts of one part; those of all parts add up."""
+"""Counts of one part; they can be summed over parts."""
 _BATCH_ROWS = 64
 
 
@@ -46,7 +46,7 @@ class ClusterPart:
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """Where the files of a build are, and how a build begins, resumes and ends."""
+    """The files of a build, and how it starts, resumes and ends."""
 
     out: Path
 
@@ -56,7 +56,7 @@ class Workplace:
         return self.out / BUILDING
 
     def part(self, kind: str, number: int, suffix: str) -> Path:
-        """Return the path of a part's file among `articles`, `pages` or `counts`; makes its folder."""
+        """Return the path of a part's file in `articles`, `pages` or `counts`; make the folder."""
         folder = self.folder / kind
         folder.mkdir(parents=True, exist_ok=True)
         return folder / f"{number:05}.{suffix}"
@@ -70,7 +70,7 @@ class Workplace:
     def build(
         self, plan: Mapping[str, Any], work: Callable[[], Mapping[str, Any]]
     ) -> dict[str, Any]:
-        """Return the report of a finished build, or do the work and write its report.
+        """Return the report of a finished build, or run the build and write its report.
 
         Raises:
             InputError: the folder is used by another process, holds something else, or is full.
@@ -79,7 +79,7 @@ class Workplace:
         if report_path.exists():
             finished: dict[str, Any] = read_json(report_path)
             self._check_plan(finished.get("plan"), plan)
-            shutil.rmtree(self.folder, ignore_errors=True)  # left by a run killed at its very end
+            shutil.rmtree(self.folder, ignore_errors=True)  # left by a run killed at the very end
             return finished
         if self.out.is_dir() and not self.folder.exists() and any(self.out.iterdir()):
             raise InputError(f"{self.out}: is not empty; give a new folder for the clusters")
@@ -125,10 +125,10 @@ def run_stage(
     tally_of: Callable[[Item], Path],
     verb: str,
 ) -> None:
-    """Do the work of all items that have no tally yet.
+    """Process all items without a tally.
 
     Raises:
-        InputError: something cannot be written, or a worker wrote where this machine cannot see it.
+        InputError: a file cannot be written, or a worker wrote where this machine cannot see it.
     """
     missing = [item for item in items if not tally_of(item).exists()]
     try:
@@ -200,7 +200,7 @@ def write_rows(
 ) -> None:
     """Write rows as an Arrow file for a `RowStore`.
 
-    Packing (zstd) takes a quarter of the space and reads a little slower.
+    Compression (zstd) takes a quarter of the space and reads a little slower.
     """
     import pyarrow as pa
 
@@ -216,7 +216,7 @@ def write_rows(
 
 
 class RowStore:
-    """The rows of an Arrow file, read from disk one by one."""
+    """The rows of an Arrow file, read from disk on demand."""
 
     def __init__(self, path: Path) -> None:
         import pyarrow as pa

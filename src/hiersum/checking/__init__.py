@@ -1,1 +1,1 @@
-"""Does a sentence follow from its sources?"""
+"""Check whether sentences follow from their sources."""

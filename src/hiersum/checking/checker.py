@@ -1,9 +1,9 @@
-"""What a checker answers, and how one is opened.
+"""The interface of checkers, and how to open one.
 
     checker, note = open_checker(folder)
     [support] = checker.support([("Five people were hurt.", ["The crash injured five people."])])
 
-`LearnedChecker` reads meaning with a small network; `LexicalChecker` compares words and needs no file.
+`LearnedChecker` uses a small network; `LexicalChecker` compares words and needs no files.
 """
 
 from __future__ import annotations
@@ -22,29 +22,29 @@ SETTINGS_FILE = "checker.json"
 CHECKER_FILES = (SETTINGS_FILE, WEIGHTS_FILE)
 KINDS = ("auto", "lexical")
 NEUTRAL = 0.5
-"""The answer where there is nothing to judge: a sentence without letters or digits, or no sources."""
+"""Support where there is nothing to judge: no letters or digits, or no sources."""
 
 
 class Checker(Protocol):
-    """Judges sentences by their sources."""
+    """Judges sentences against their sources."""
 
     def support(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
-        """Return how likely each sentence is true to its sources, 0 to 1.
+        """Return the probability that each sentence is true to its sources.
 
         Args:
-            pairs: a sentence and its source sentences, in reading order. Each source is read alone,
-                and all of them joined; the best answer counts.
+            pairs: a sentence and its source sentences, in reading order. Sources are read one by
+            one and joined; the best score counts.
         """
 
     def contradiction(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Return how likely the two statements of each pair cannot both be true, 0 to 1."""
+        """Return the probability that the two statements of each pair contradict each other."""
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a row of unit length for each text; texts about one thing have a high dot product."""
+        """Return a unit vector per text; texts on the same subject have a high dot product."""
 
 
 class OpenedChecker(NamedTuple):
-    """A checker, and what a user should know about it ("" if nothing)."""
+    """A checker, and a note for the user ("" if none)."""
 
     checker: Checker
     note: str
@@ -55,12 +55,12 @@ def open_checker(folder: Path | None, kind: str = "auto") -> OpenedChecker:
 
     Args:
         folder: a model folder.
-        kind: `auto` is the folder's learned checker, or the lexical one if it has none; `lexical`;
-            any other name is another package's (`hiersum.checkers`).
+        kind: `auto`: the folder's learned checker if it has one, else the lexical one; `lexical`;
+        or the name of a plugin (`hiersum.checkers`).
 
     Raises:
-        ConfigError: no checker is called so.
-        CheckpointError: the files are there but damaged.
+        ConfigError: there is no checker of that name.
+        CheckpointError: its files are damaged.
     """
     from hiersum.checking.lexical import LexicalChecker
 
@@ -77,5 +77,5 @@ def open_checker(folder: Path | None, kind: str = "auto") -> OpenedChecker:
 
 
 def is_checkable(text: str) -> bool:
-    """Does the text have a letter or a digit?"""
+    """Whether the text has a letter or a digit."""
     return any(map(str.isalnum, text))

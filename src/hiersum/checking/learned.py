@@ -1,6 +1,6 @@
-"""The learned checker: one small network that reads a sentence beside its sources.
+"""The learned checker: a small network that reads a sentence together with its sources.
 
-A model folder holds it as `checker.safetensors` (eight bits and a scale per row) and `checker.json`
+A model folder stores it as `checker.safetensors` (int8 with a scale per row) and `checker.json`
 (sizes, vocabulary, calibration). `recipes/checker/` makes both.
 """
 
@@ -37,27 +37,27 @@ from hiersum.model.storage import Integers, pack, unfilled, unpack
 
 _FORMAT = 1
 _BATCH = 32
-_MAX_TEXT = 254  # word pieces of a text that becomes a vector
-_OVERLAP = 40  # word pieces that neighboring windows of a long source share
-_MAX_WINDOWS = 4  # of a source or a sentence too long to be read at once
-_MAX_CHARACTERS = 100_000  # of one text; what follows is not read
-_PRODUCTS = ("qkv", "mix", "expand", "contract")  # of a layer
+_MAX_TEXT = 254  # word pieces of a text to embed
+_OVERLAP = 40  # word pieces shared by neighboring windows of a long source
+_MAX_WINDOWS = 4  # per source or sentence too long to read at once
+_MAX_CHARACTERS = 100_000  # per text; the rest is not read
+_PRODUCTS = ("qkv", "mix", "expand", "contract")  # linear layers of a layer
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """Log odds become a probability: 1 / (1 + exp(-(slope * odds + offset)))."""
+    """Maps log odds to a probability: 1 / (1 + exp(-(slope * odds + offset)))."""
 
     slope: float = 1.0
     offset: float = 0.0
 
     def probability(self, log_odds: float) -> float:
-        """Return the share of such answers that are right."""
+        """Return the calibrated probability."""
         return 1 / (1 + math.exp(-max(-30.0, min(30.0, self.slope * log_odds + self.offset))))
 
 
 class LearnedChecker:
-    """Judges by what sentences say. Safe to call from several threads."""
+    """Judges sentences by their meaning. Thread-safe."""
 
     def __init__(
         self,
@@ -77,7 +77,7 @@ class LearnedChecker:
 
         Args:
             folder: has `checker.safetensors` and `checker.json`.
-            int8: compute in eight bits where torch can; otherwise in float32.
+            int8: compute in eight bits if torch can, else in float32.
 
         Raises:
             CheckpointError: a file is missing, damaged or of another version.
@@ -100,34 +100,34 @@ class LearnedChecker:
         return cls(network, words, *calibrations)
 
     def support(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
-        """Return how likely each sentence is true to its sources."""
+        """Return the probability that each sentence is true to its sources."""
         odds = self.support_odds(pairs)
         return [NEUTRAL if o is None else self._support.probability(o) for o in odds]
 
     def support_odds(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[float | None]:
-        """Return the network's log odds of "entailed" against the rest; None: nothing to judge."""
+        """Return the log odds of "entailed" against the rest; None if there is nothing to judge."""
         readings = [self._readings(sentence, sources) for sentence, sources in pairs]
         logits = self._logits(pair for reading in readings for part in reading for pair in part)
         odds = iter((logits[:, 0] - torch.logsumexp(logits[:, 1:], -1)).tolist())
-        # A long sentence is only as good as its worst part; a part, as its best source.
+        # A long sentence scores as its worst part; a part scores as its best source.
         return [
             min((max(next(odds) for _ in part) for part in reading), default=None)
             for reading in readings
         ]
 
     def shares(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
-        """Return the network's three shares for (premise, hypothesis), in the order of `LABELS`."""
+        """Return the probabilities of `LABELS` for each (premise, hypothesis)."""
         logits = self._logits(self._encode(premise, hypothesis) for premise, hypothesis in pairs)
         shares: NDArray[np.float32] = logits.softmax(-1).numpy()
         return shares
 
     def contradiction(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """Return how likely two statements cannot both be true; read in both orders."""
+        """Return the probability that two statements contradict each other; read in both orders."""
         odds = self.contradiction_odds(pairs)
         return [NEUTRAL if o is None else self._contradiction.probability(o) for o in odds]
 
     def contradiction_odds(self, pairs: Sequence[tuple[str, str]]) -> list[float | None]:
-        """Return the network's log odds of "contradicted", the mean of both orders."""
+        """Return the log odds of "contradicted", averaged over both orders."""
         judged = [is_checkable(one) and is_checkable(other) for one, other in pairs]
         encoded = [
             self._encode(premise, hypothesis)
@@ -141,7 +141,7 @@ class LearnedChecker:
         return [next(values) if is_judged else None for is_judged in judged]
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return a row of unit length for each text; zeros for one without letters or digits."""
+        """Return a unit vector per text; zeros for a text without letters or digits."""
         rows = np.zeros((len(texts), self._network.shape.width), np.float32)
         ids = {n: self._ids(text)[:_MAX_TEXT] for n, text in enumerate(texts) if is_checkable(text)}
         order = sorted(ids, key=lambda n: len(ids[n]))
@@ -153,7 +153,7 @@ class LearnedChecker:
         return rows
 
     def _readings(self, sentence: str, sources: Sequence[str]) -> list[list[EncodedPair]]:
-        """For each part of the sentence: its pairs with each source, and with all of them joined."""
+        """For each part of the sentence: its pairs with each source and with all joined."""
         texts = [self._ids(source) for source in sources if is_checkable(source)]
         if not texts or not is_checkable(sentence):
             return []
@@ -218,7 +218,7 @@ def _windows(ids: Sequence[int], width: int, stride: int) -> Iterable[Sequence[i
 
 
 def _best_windows(ids: Sequence[int], wanted: set[int]) -> list[Sequence[int]]:
-    """Return the windows of a source that share most with the sentence."""
+    """Return the windows of a source that share the most with the sentence."""
     windows = list(_windows(ids, MAX_PREMISE, MAX_PREMISE - _OVERLAP))
     windows.sort(key=lambda window: -len(wanted.intersection(window)))
     return windows[:_MAX_WINDOWS]
@@ -243,7 +243,7 @@ def _read_weights(path: Path) -> dict[str, Tensor]:
 
 
 class _Int8Embedding(nn.Module):
-    """Rows are stored in eight bits and read as float32."""
+    """Stores rows in eight bits and returns float32."""
 
     def __init__(self, weight: Integers) -> None:
         super().__init__()
@@ -254,7 +254,7 @@ class _Int8Embedding(nn.Module):
 
 
 def _names_of_integers(network: CheckerNetwork) -> set[str]:
-    """Return the names of the matrices that are computed with as they are stored."""
+    """Return the names of matrices that are used in eight bits."""
     layers = {f"layers.{n}.{name}.weight" for n in range(len(network.layers)) for name in _PRODUCTS}
     return {"words.weight"} | layers
 

@@ -1,6 +1,6 @@
-"""A checker that compares words: no file, no network.
+"""A checker that compares words: no files, no network.
 
-It sees an invented name or number and a sentence spliced from two, but not a wrong word order or a
+It detects invented names and numbers and sentences spliced from two, but not wrong word order or
 negation in other words. `recipes/checker/fit_lexical.py` fitted the weights to labelled sentences.
 """
 
@@ -22,7 +22,7 @@ from hiersum.text.words import content_stems, split_words
 Item = TypeVar("Item")
 
 _DIMENSIONS = 1_024
-_NEAR = 3  # content words between which two neighbors of the sentence may stand in a source
+_NEAR = 3  # maximum distance in a source between two neighboring content words of the sentence
 _NEGATIONS = frozenset(
     "no not never none nobody nothing neither nor without cannot can't isn't wasn't aren't weren't "
     "don't doesn't didn't won't hasn't haven't hadn't".split()
@@ -33,13 +33,13 @@ class Likeness(NamedTuple):
     """How a sentence compares with its sources."""
 
     words: float
-    """Share of its content words in the one source that has most."""
+    """Share of its content words in the best single source."""
     order: float
-    """Share of its neighboring content words that stand near each other in one source, in order."""
+    """Share of its neighboring content words that are close together in one source, in order."""
     facts: float
     """Share of its names, numbers and dates that the sources lack."""
     negation: float
-    """1 if only the sentence has a negation, or only the sources."""
+    """1 if only one side, sentence or sources, has a negation."""
 
 
 class LexicalWeights(NamedTuple):
@@ -59,7 +59,7 @@ class LexicalChecker:
     """Judges by shared words, names and numbers."""
 
     def support(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
-        """Return how likely each sentence is true to its sources."""
+        """Return the probability that each sentence is true to its sources."""
         return [self._support(sentence, sources) for sentence, sources in pairs]
 
     def _support(self, sentence: str, sources: Sequence[str]) -> float:
@@ -73,7 +73,7 @@ class LexicalChecker:
         return [_contradiction(one, other) for one, other in pairs]
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return hashed counts of content words, scaled to unit length; a text without any is zero."""
+        """Return unit vectors of hashed content words; zeros for a text without any."""
         rows = np.zeros((len(texts), _DIMENSIONS), np.float32)
         for row, text in zip(rows, texts):
             for stem in content_stems(text):

@@ -1,4 +1,4 @@
-"""Texts become the network's input: ids, segments and matches, padded to the longest of a batch."""
+"""Turn texts into network input: ids, segments and matches, padded to the longest in a batch."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor
 
 MAX_PREMISE = 160
 MAX_HYPOTHESIS = 60
-"""Word pieces; what goes beyond is cut."""
+"""Word pieces; the rest is cut."""
 
 
 class EncodedPair(NamedTuple):
@@ -24,7 +24,7 @@ class EncodedPair(NamedTuple):
 def encode_pair(
     premise: Sequence[int], hypothesis: Sequence[int], start: int, end: int
 ) -> EncodedPair:
-    """Join two texts, given as ids; `start` and `end` are the ids of [CLS] and [SEP]."""
+    """Join two texts given as ids; `start` and `end` are the ids of [CLS] and [SEP]."""
     premise, hypothesis = premise[:MAX_PREMISE], hypothesis[:MAX_HYPOTHESIS]
     return EncodedPair(
         [start, *premise, end, *hypothesis, end],
@@ -49,7 +49,7 @@ def pad(rows: Sequence[Sequence[int]]) -> Tensor:
 
 
 def _matches(text: Sequence[int], other: Sequence[int]) -> list[int]:
-    """1: the other text lacks this token; 2: has it; 3, 4, 5: with its left, right, both neighbors."""
+    """1: not in the other text; 2: in it; 3, 4, 5: with its left, right, both neighbors."""
     tokens, neighbors = set(other), set(zip(other, other[1:]))
     left = [False, *(pair in neighbors for pair in zip(text, text[1:]))]
     right = [*left[1:], False]

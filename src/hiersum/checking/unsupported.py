@@ -1,4 +1,4 @@
-"""What a reader should know of a summary: facts that no source has, and where the sources disagree."""
+"""Find unsupported facts of a summary, and disagreements between its sources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from hiersum.types import (
     UnsupportedSpan,
 )
 
-_MAX_CHARACTERS = 2_000_000  # of whole documents, searched for what the paragraphs read do not have
+_MAX_CHARACTERS = 2_000_000  # limit for searching whole documents beyond the paragraphs read
 
 
 def mark_unsupported(
@@ -29,9 +29,9 @@ def mark_unsupported(
     """Mark the facts of sentences that no source has.
 
     Args:
-        sentences: of a summary, with their sources.
+        sentences: the sentences of a summary, with sources.
         cluster: its documents and title.
-        paragraphs: what was read of the documents.
+        paragraphs: the paragraphs that were read.
     """
     known = KnownFacts(cluster.title, cluster.documents, paragraphs)
     return [replace(sentence, unsupported=known.unsupported(sentence)) for sentence in sentences]
@@ -40,7 +40,7 @@ def mark_unsupported(
 def disagreements_between(
     documents: Sequence[Document], paragraphs: Sequence[Paragraph], checker: Checker
 ) -> tuple[SourceDisagreement, ...]:
-    """Return where documents disagree in the paragraphs that were read of them."""
+    """Return the disagreements between documents, in the paragraphs that were read."""
     names = [document.name or f"document {n}" for n, document in enumerate(documents, start=1)]
     statements = [
         Statement(paragraph.document, paragraph.position, sentence.text)
@@ -61,10 +61,10 @@ def disagreements_between(
 
 
 class KnownFacts:
-    """What title and documents say, looked up only as far as it is needed.
+    """The facts of title and documents, looked up lazily.
 
-    What a person put into the title is no invention. A fact counts as known if any document has it,
-    be it in a paragraph that was not read.
+    Facts in the title count as known: a person put them there. A fact is known if any document has
+    it, even in a paragraph that was not read.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class KnownFacts:
         self._at = cache(lambda places: SourceFacts.of(self._by_place[place] for place in places))
 
     def unsupported(self, sentence: SummarySentence) -> tuple[UnsupportedSpan, ...]:
-        """Return the facts of a sentence that stand nowhere."""
+        """Return the facts of a sentence that occur nowhere."""
         facts = find_facts(sentence.text)
         for known in self._levels(sentence):
             facts = [fact for fact in facts if not known.holds(fact)]

@@ -1,6 +1,6 @@
-"""BERT's uncased tokenizer: words are lowercased, stripped of accents and cut into known pieces.
+"""BERT's uncased tokenizer: lowercase, strip accents, cut into known pieces.
 
-The result equals that of the original tokenizer, id for id. Words repeat, so each is cut once and kept.
+Gives the same ids as the original tokenizer. Caches words, since they repeat.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _plain(text: str) -> str:
 
 
 def _is_mark(letter: str) -> bool:
-    """Is it punctuation? ASCII symbols such as $ and ^ count too."""
+    """Whether it is punctuation, including ASCII symbols such as $ and ^."""
     return (letter.isascii() and not letter.isalnum()) or unicodedata.category(letter)[0] == "P"
 
 

@@ -1,4 +1,4 @@
-"""Settings: one frozen dataclass per section, and the loader of them all."""
+"""Settings: one frozen dataclass per section, and their loader."""
 
 from hiersum.config.loader import (
     Config,

@@ -1,4 +1,4 @@
-"""Checks that sections share."""
+"""Checks shared by sections."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Settings from TOML and from `--set section.key=value`.
+"""Load settings from TOML and `--set section.key=value`.
 
-Order: the defaults, then what a model folder recommends, then a file, then overrides. An unknown name
-is refused with the nearest real one, a wrong type with the value.
+Later sources win: defaults, the model's recommended settings, a file, overrides. For an unknown
+name the error suggests the closest one; for a wrong type it shows the value.
 """
 
 from __future__ import annotations
@@ -52,11 +52,11 @@ def load_config(
 
     Args:
         path: the user's file.
-        overrides: the user's last words.
-        recommended: a file with the settings that suit a model; the user's go before them.
+        overrides: the user's overrides; they win over the file.
+        recommended: the model's recommended settings; the user's win over them.
 
     Raises:
-        ConfigError: a file cannot be read, or a name or value does not fit.
+        ConfigError: a file cannot be read, or a name or value is invalid.
     """
     values: dict[str, Any] = {}
     for file in (recommended, path):
@@ -74,18 +74,18 @@ def config_from_dict(values: Mapping[str, Any]) -> Config:
 
 
 def config_to_dict(config: Config) -> dict[str, Any]:
-    """Return the nested mapping that `config_from_dict` turns into the same config."""
+    """Return the nested mapping of a config; the inverse of `config_from_dict`."""
     return dataclasses.asdict(config)
 
 
 def config_to_toml(config: Config, only: Mapping[str, Iterable[str]] | None = None) -> str:
-    """Return a file that `load_config` turns into the same config, or `only` these settings of it."""
+    """Return a config, or `only` these settings of it, as TOML for `load_config`."""
     wanted = config_to_dict(config)
     if only is not None:
         wanted = {name: {key: wanted[name][key] for key in keys} for name, keys in only.items()}
     sections = []
     for section, values in wanted.items():
-        # JSON's texts, numbers, true, false and lists of them are TOML too; nothing is "none".
+        # JSON strings, numbers, booleans and lists are valid TOML; None has no equivalent.
         lines = [
             f"{key} = {json.dumps('none' if value is None else value, ensure_ascii=False)}"
             for key, value in values.items()
@@ -95,7 +95,7 @@ def config_to_toml(config: Config, only: Mapping[str, Iterable[str]] | None = No
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Return the tables of a TOML file.
+    """Parse a TOML file.
 
     Raises:
         ConfigError: it cannot be read.
@@ -108,15 +108,15 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path}: not UTF-8 text, so not a TOML file") from error
     try:
         return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # also numbers too long, tables too deep
+    except (ValueError, RecursionError) as error:  # also for huge numbers and deep nesting
         raise ConfigError(f"{path}: not valid TOML ({error})") from error
 
 
 def apply_override(values: dict[str, Any], override: str) -> None:
-    """Write one `section.key=value` into tables.
+    """Apply one `section.key=value` override to tables.
 
     Raises:
-        ConfigError: it is not of that form.
+        ConfigError: it does not have that form.
     """
     name, equals, text = override.partition("=")
     *sections, key = name.strip().split(".")
@@ -130,14 +130,14 @@ def apply_override(values: dict[str, Any], override: str) -> None:
     try:
         table[key] = tomllib.loads(f"value = {text.strip()}")["value"]
     except (ValueError, RecursionError):
-        table[key] = text.strip()  # a bare word: --set extractive.style=paper needs no quotes
+        table[key] = text.strip()  # a bare word needs no quotes: --set extractive.style=paper
 
 
 def build_section(section: type, values: Mapping[str, Any], prefix: str) -> object:
-    """Build a dataclass from a table, each value checked against its field.
+    """Build a dataclass from a table, checking each value against its field.
 
     Raises:
-        ConfigError: a name is unknown, or a value does not fit.
+        ConfigError: a name is unknown, or a value is invalid.
     """
     hints = typing.get_type_hints(section)
     arguments = {}
@@ -161,7 +161,7 @@ def _unknown_name(name: str, known: list[str]) -> str:
 
 
 def _checked(name: str, value: Any, hint: Any) -> Any:
-    """Return the value as the type its field declares, or refuse it by name."""
+    """Return the value converted to its field's type, or raise an error."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is Literal:
         if value not in arguments:
@@ -174,7 +174,7 @@ def _checked(name: str, value: Any, hint: Any) -> Any:
         if not isinstance(value, (list, tuple)):
             raise ConfigError(f"{name} must be a list, got {value!r}")
         return tuple(_checked(f"{name}[{i}]", item, arguments[0]) for i, item in enumerate(value))
-    # bool is a subclass of int, and 1 is a fine value for a float field; nothing else is converted.
+    # bool is a subclass of int; int is accepted for float fields. Nothing else is converted.
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if isinstance(value, int) and abs(value) > _MAX_INT:

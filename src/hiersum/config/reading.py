@@ -16,7 +16,7 @@ class DataConfig:
     max_document_characters: int = 5_000_000
     """Maximum characters read of one document."""
     language: str = "auto"
-    """Language of the documents to read: a two-letter code, `any`, or `auto` for the most common one."""
+    """Language of the documents: a two-letter code, `any`, or `auto` for the most common one."""
     max_paragraph_words: int = 160
     """Longer paragraphs are split at sentence ends."""
     on_topic_only: bool = False
@@ -28,14 +28,14 @@ class DataConfig:
     max_source_tokens: int = 1_200
     """Maximum tokens of the whole source, for a flat network or one with a planner."""
     augmented: bool = False
-    """Change cited clusters at random: drop or add paragraphs, add web page noise, drop the title."""
+    """Randomly change cited clusters: drop or add paragraphs, add page noise, drop the title."""
     max_target_tokens: int = 400
     """Maximum tokens of a target, including the end piece."""
     min_supported_words: int = 0
-    """Learn only the sentences of a target that its source supports, if they have this many words; 0:
-    learn whole targets."""
+    """Train only on target sentences that the source supports, if they have this many words; 0:
+    train on whole targets."""
     near_duplicate: float = 0.8
-    """Merge paragraphs that share at least this much of their word triples; 1: only identical ones."""
+    """Merge paragraphs that share at least this much of their word triples; 1: only equal ones."""
 
     def __post_init__(self) -> None:
         require_at_least("data.max_documents", self.max_documents, 1)
@@ -53,9 +53,9 @@ class RankerConfig:
     """How paragraphs are ranked; the best are read."""
 
     kind: str = "auto"
-    """`similarity` to the title; `neural`: the model's LSTM ranker; `cited`: its citation scorer; `auto`:
-    the model's scorer if it has one, else its LSTM ranker, else similarity; `none`: keep the given
-    order; `oracle`: by overlap with the target, for `prepare` only."""
+    """`similarity` to the title; `neural`: the model's LSTM ranker; `cited`: its citation scorer;
+    `auto`: the model's scorer if it has one, else its LSTM ranker, else similarity; `none`: keep
+    the given order; `oracle`: by overlap with the target, for `prepare` only."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -25,7 +25,7 @@ class TrainingConfig:
     steps: int = 500_000
     """Updates of the weights."""
     batch_tokens: int = 16_000
-    """Maximum padded size of a batch: clusters x (most paragraphs x longest one + longest target)."""
+    """Maximum padded size of a batch: clusters x (most paragraphs x longest + longest target)."""
     accumulate: int = 1
     """Batches per update, in each process."""
     learning_rate: float = 2.0
@@ -83,7 +83,7 @@ class RankerTrainingConfig:
     width: int = 256
     """Width of the ranker's embeddings and LSTMs."""
     optimizer: Literal["adagrad", "adam"] = "adagrad"
-    """The paper's Adagrad; or Adam, whose rate falls to 0 over the run and which needs less data."""
+    """The paper's Adagrad; or Adam, which needs less data and whose rate falls to 0."""
     max_clusters: int = 3_000
     """Train on the first clusters of the corpus; 0: on all."""
     max_paragraphs: int = 0

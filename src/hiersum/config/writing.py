@@ -29,8 +29,8 @@ class SearchConfig:
     grounded: bool = False
     """Write only names and numbers that the sources contain."""
     checker: str = "auto"
-    """Checks whether sources support a sentence. `lexical` compares words; `auto`: the model's checker if
-    it has one, else `lexical`; or the name of a plugin."""
+    """Checks whether sources support a sentence. `lexical` compares words; `auto`: the model's
+    checker if it has one, else `lexical`; or the name of a plugin."""
     min_support: float = 0.5
     """Minimum support of a sentence, for models that check each sentence."""
     strict_support: float = 0.8
@@ -77,7 +77,7 @@ class EvaluationConfig:
     """How summaries are scored."""
 
     preset: Literal["full", "paper", "rouge-score"] = "full"
-    """Which ROUGE: `full` (with Lsum), `paper` (as the paper), `rouge-score` (that package's own)."""
+    """Which ROUGE: `full` (with Lsum), `paper` (as the paper), `rouge-score` (its defaults)."""
     bootstrap_samples: int = 1_000
     """Samples for confidence intervals and the paired bootstrap."""
     seed: int = 1

@@ -1,1 +1,1 @@
-"""Convert other people's weights to model folders."""
+"""Convert third-party weights to model folders."""

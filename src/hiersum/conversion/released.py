@@ -1,8 +1,9 @@
 """Convert checkpoints of the paper's released code (`model_step_N.pt`) to model folders.
 
 A checkpoint is a pickled dict: `model` (weights), `opt` (an argparse.Namespace), `optim`. It is
-untrusted, so it is opened with `weights_only=True` and only that namespace allowed. The number, kind and
-size of layers and shared weights are inferred from the weights; only head counts come from `opt`.
+untrusted, so it is opened with `weights_only=True` and only that namespace allowed. The number,
+kind and size of layers and shared weights are inferred from the weights; only head counts come from
+`opt`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Convert a pretrained T5 or Flan-T5 to a hierarchical network that starts out as that T5.
 
-The encoder reads each paragraph by itself. New global layers, which change nothing at first, come before
-its final norm. The decoder attends to all paragraphs together. Optionally, the vocabulary is reduced to
-the pieces that a corpus uses, and the decoder to some of its layers.
+The encoder reads each paragraph by itself. New global layers, which change nothing at first, come
+before its final norm. The decoder attends to all paragraphs together. Optionally, the vocabulary is
+reduced to the pieces that a corpus uses, and the decoder to some of its layers.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _config(
         raise CheckpointError(f"{folder}: layer_norm_epsilon must be {NORM_EPSILON} as in all T5s")
     layers: list[Literal["local", "global"]] = ["local"] * _size(folder, record, "num_layers")
     layers += ["global"] * num_global
-    # transformers 5 has a setting of its own for this; before, a tied output implied scaling.
+    # transformers 5 has a setting for this; before, a tied output implied scaling.
     is_scaled = record.get("scale_decoder_outputs", record.get("tie_word_embeddings", True))
     width = _size(folder, record, "d_model")
     num_heads = _size(folder, record, "num_heads")
@@ -149,7 +149,7 @@ def _fill(
 
 
 def _names(config: ModelConfig, kept_layers: list[int]) -> Iterator[tuple[str, str]]:
-    """Yield our name and theirs of every weight that comes from the T5."""
+    """Yield our name and T5's name of every converted weight."""
     yield "source_words.weight", "shared.weight"
     if not config.tied_output:
         yield "output.weight", "lm_head.weight"
@@ -192,8 +192,8 @@ def prune_tokenizer(
     """Write a SentencePiece model with only the pieces that texts use; return the old id of each.
 
     Special pieces and single characters are kept too, so that everything can still be spelled. A
-    unigram model splits the given texts as before, because their best split is still available. With
-    a `min_count` above 1, rare pieces are spelled by smaller ones.
+    unigram model splits the given texts as before, because their best split is still available.
+    With a `min_count` above 1, rare pieces are spelled by smaller ones.
 
     Raises:
         CheckpointError: the file is not a SentencePiece model.

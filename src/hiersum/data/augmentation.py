@@ -1,7 +1,7 @@
-"""Clusters as they are out there: paragraphs missing, others mixed in, no title, the noise of pages.
+"""Make training clusters more realistic: drop and add paragraphs, hide titles, add page noise.
 
-Training clusters are clean; real folders and web pages are not. A network that has seen menus, bylines
-and cookie notes only in sources, never in summaries, learns to pass them over.
+Training clusters are clean; real folders and web pages are not. A network that sees menus, bylines
+and cookie notices only in sources, never in summaries, learns to ignore them.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ HIDE_TITLE = 0.15
 DROP_PARAGRAPH = 0.3
 """Share of uncited paragraphs that are dropped."""
 ADD_FOREIGN = 0.3
-"""Share of clusters that get paragraphs of others."""
+"""Share of clusters that get paragraphs of other clusters."""
 ADD_NOISE = 0.35
-"""Share of clusters that get page noise at the end; a quarter of it, before a paragraph."""
+"""Share of clusters with page noise at the end; before a paragraph, a quarter of it."""
 GLUE_MENU = 0.08
 """Share of paragraphs that begin with a menu."""
 
@@ -47,12 +47,12 @@ _NOTES = (
 
 
 def augment(cluster: Cluster, others: Sequence[str], *, seed: str) -> Cluster:
-    """Return a cluster with a few random changes; the same seed makes the same ones.
+    """Return a randomly modified cluster; deterministic for a given seed.
 
     Args:
         cluster: documents with given paragraphs, and a cited summary.
-        others: paragraphs of other clusters, some of which are mixed in.
-        seed: decides all.
+        others: paragraphs of other clusters to mix in.
+        seed: determines all changes.
     """
     draw = random.Random(seed)
     cited = {number for sentence in cluster.cited for number in sentence.paragraphs}
@@ -89,6 +89,6 @@ def _noise(draw: random.Random) -> str:
 
 
 def _menu(draw: random.Random) -> str:
-    """Return menu entries, glued together as extraction often leaves them."""
+    """Return menu entries, run together as extraction often leaves them."""
     items = draw.sample(_ITEMS, draw.randint(3, 9))
     return ("" if draw.random() < 0.3 else " ").join(items)

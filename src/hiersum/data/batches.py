@@ -1,12 +1,12 @@
 """Batches: which examples share one, in which order a run reads them, and their tensors.
 
-A padded batch of n examples has n * (most paragraphs * longest paragraph + longest target) tokens, so
-examples of similar shape are put together.
+A padded batch of n examples has n * (most paragraphs * longest paragraph + longest target) tokens,
+so examples of similar shape are put together.
 
-A `BatchStream` is an endless, shuffled sequence of batches that depends only on the seed. In each epoch
-the shards are shuffled and read in windows of a few thousand examples; a window is shuffled, cut into
-batches, and its batches are shuffled. Only one window is in memory, and a stream can resume at any
-batch by reading only that batch's window.
+A `BatchStream` is an endless, shuffled sequence of batches that depends only on the seed. In each
+epoch the shards are shuffled and read in windows of a few thousand examples; a window is shuffled,
+cut into batches, and its batches are shuffled. Only one window is in memory, and a stream can
+resume at any batch by reading only that batch's window.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ def padded_size(shapes: Ints) -> int:
 def bucket(shapes: Ints, batch_tokens: int) -> list[Ints]:
     """Group examples of similar shape into batches of at most `batch_tokens` padded tokens.
 
-    A larger example is a batch of its own. The order of equal shapes is kept.
+    A larger example gets its own batch. The order of equal shapes is kept.
 
     Returns:
         The indices of each batch; every example is in exactly one.
     """
     paragraphs, tokens, targets = shapes.T
-    # Alternate the direction, so that lengths do not jump where the number of paragraphs changes.
+    # Alternate the direction, so that lengths do not jump when the number of paragraphs changes.
     turned = np.where(paragraphs % 2, tokens, -tokens)
     return cut(shapes, np.lexsort((targets, turned, paragraphs)), batch_tokens)
 
@@ -100,7 +100,7 @@ def cut(shapes: Ints, order: Ints, batch_tokens: int) -> list[Ints]:
     while start < len(order):
         paragraphs, tokens, targets = ordered[start].tolist()
         most = max(1, batch_tokens // max(1, paragraphs * tokens + targets))
-        # The padded shape of the batch if it ended with the first, second, ... of these examples.
+        # Padded shapes if the batch ended after the first, second, ... of these examples.
         padded = np.maximum.accumulate(ordered[start : start + most])
         sizes = np.arange(1, len(padded) + 1) * (padded[:, 0] * padded[:, 1] + padded[:, 2])
         end = start + max(1, int(np.searchsorted(sizes, batch_tokens, side="right")))
@@ -134,8 +134,8 @@ class _Batch:
 class BatchStream:
     """Batches of examples, each with the position after it.
 
-    Several processes can share a stream: of every `num_parts` batches, each process takes one. All get
-    the position after the round, from which any of them can resume.
+    Several processes can share a stream: of every `num_parts` batches, each process takes one. All
+    get the position after the round, from which any of them can resume.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class BatchStream:
 
         Args:
             prepared: the examples.
-            batch_tokens: the maximum padded size of a batch; a larger example is a batch of its own.
+            batch_tokens: the maximum padded size of a batch; larger examples get their own batch.
             window: examples in memory at once, shuffled and bucketed together.
             seed: determines the order.
             start: where to begin; a position from a stream with the same settings.

@@ -1,16 +1,17 @@
 """Corpora of several kinds, each read as clusters.
 
-    clusters     our own: one cluster per line (.jsonl), per row (.parquet), or one or a list (.json);
+    clusters     our own: a cluster per line (.jsonl) or row (.parquet), or one or a list (.json);
                  or a folder of parts (part-*.parquet), as `hiersum build` writes it
     wikilead     Wikipedia articles in Parquet: the lead is the target, the body the one document
     multi-news   NAME.src with a cluster per line, documents between |||||; targets in NAME.tgt
     wcep         JSON Lines with "articles" and "summary"
-    written      Parquet with ranked "paragraphs" and the summary's "sentences", each with what it cites
+    written      Parquet with ranked "paragraphs" and the summary's "sentences" with citations
     annotated    a folder of JSON files, one cluster each: "documents" of "name" and "text", and
                  "sentences" as [text, [[document name, paragraph], ...]]
     folders      a folder of folders of documents, each one cluster; summary.txt is its target
 
-An unusable record raises an error that names `file:line`; with `BadRecords(skip=True)` it is counted.
+An unusable record raises an error that names `file:line`; with `BadRecords(skip=True)` it is
+counted.
 """
 
 from __future__ import annotations
@@ -332,7 +333,7 @@ def _each(
         except DataError as error:
             bad.handle(error)
             continue
-        # Results are joined on ids and errors name them, so a cluster without one gets its place.
+        # Results are joined on ids and errors name them, so a missing id becomes the place.
         yield cluster if cluster.id else replace(cluster, id=Path(where).name)
 
 
@@ -348,7 +349,7 @@ def _json_lines(path: Path, bad: BadRecords) -> Iterator[tuple[str, Any]]:
 
 
 def _json_file(path: Path, bad: BadRecords) -> Iterable[tuple[str, Any]]:
-    """Return the records of a .json file: one, a list, or JSON Lines in spite of its name."""
+    """Return the records of a .json file: one, a list, or JSON Lines despite the name."""
     data = read_whole(path)
     try:
         value = parse_json(data, str(path))
@@ -362,7 +363,7 @@ def _json_file(path: Path, bad: BadRecords) -> Iterable[tuple[str, Any]]:
 
 
 def _without_nulls(value: Any) -> Any:
-    """Remove null fields, which Parquet adds for what a row lacks."""
+    """Remove null fields, which Parquet adds for missing values."""
     if isinstance(value, dict):
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}
     if isinstance(value, list):

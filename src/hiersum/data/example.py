@@ -1,11 +1,11 @@
-"""From a cluster to model input: read its paragraphs, rank, encode and relate them.
+"""Turn a cluster into network input: read, rank, encode and relate its paragraphs.
 
-Training and serving both come through here, so that a network reads the same form in both.
+Training and serving share this code, so a network sees the same input format in both.
 
     paper      the title is paragraph 0, ended by the piece <T>
     hiersumm   no title; a flat network's paragraphs are joined by <P> and ended by the end piece
-    t5         every paragraph begins with the title and ends with the end piece; where nobody gave a
-               title, the documents' own words for their topic stand in for it
+    t5         every paragraph begins with the title and ends with the end piece; without a
+               title, the documents' topic is used
 """
 
 from __future__ import annotations
@@ -35,17 +35,17 @@ GraphBuilder = Callable[[Cluster, Sequence[Paragraph], Sequence[int]], NDArray[n
 
 @dataclass(frozen=True, slots=True)
 class InputForm:
-    """How a network wants its source written."""
+    """The input format of a network."""
 
     tokenizer: Tokenizer
     is_flat: bool = False
     has_plans: bool = False
-    """Does it plan: must its source sentences be known, and the plans of its target?"""
+    """Whether it needs source sentences and plans."""
     build_graph: GraphBuilder | None = None
 
     @classmethod
     def of(cls, model: ModelConfig, tokenizer: Tokenizer, config: Config) -> InputForm:
-        """Return the form for a network; `config` says how its graph is made, if it reads one."""
+        """Return the format of a network; `config` says how to build its graph, if it has one."""
         return cls(
             tokenizer=tokenizer,
             is_flat=model.architecture != "ht",
@@ -57,17 +57,17 @@ class InputForm:
 def build_example(
     cluster: Cluster, form: InputForm, ranker: Ranker, config: Config, *, query: str | None = None
 ) -> tuple[Example, tuple[Paragraph, ...]]:
-    """Prepare a cluster for a network.
+    """Encode a cluster for a network.
 
     Args:
         cluster: documents and title.
-        form: how the network wants them.
-        ranker: which paragraphs are worth reading.
-        config: limits; also how the graph is made.
-        query: what to rank by; the title if None.
+        form: the network's input format.
+        ranker: ranks the paragraphs.
+        config: limits and the kind of graph.
+        query: the text to rank by; default: the title.
 
     Returns:
-        The example, and its paragraphs in the example's order, the title left out.
+        The example, and its paragraphs in the same order, without the title.
 
     Raises:
         InputError: there is no text in the documents.
@@ -80,7 +80,7 @@ def build_example(
     )
     ranking = best_first(scores)[: config.data.max_input_paragraphs]
     title = cluster.title
-    if not title and form.tokenizer.title_in_every_paragraph:  # it never learned to do without
+    if not title and form.tokenizer.title_in_every_paragraph:  # it was always trained with titles
         title = find_topic([document.text for document in cluster.documents])
     encoded = encode_paragraphs([paragraphs[index] for index in ranking], title, form, config)
     ranking = ranking[: len(encoded.paragraphs)]
@@ -113,7 +113,7 @@ def rank_paragraphs(
     config: Config,
     query: str,
 ) -> tuple[list[Paragraph], list[float]]:
-    """Return the paragraphs of documents about the title, and how much each is worth reading."""
+    """Return the paragraphs of documents about the title, with their scores."""
     weights = [1.0] * len(paragraphs)
     if config.data.on_topic_only and cluster.graph is None:
         of_documents = weigh_documents(cluster.title, paragraphs, len(cluster.documents))
@@ -126,25 +126,25 @@ def rank_paragraphs(
 
 @dataclass(frozen=True, slots=True)
 class Encoded:
-    """Paragraphs as a network reads them."""
+    """Paragraphs as network input."""
 
     paragraphs: Sequence[Paragraph]
-    """Those there was room for."""
+    """The paragraphs that fit."""
     ids: list[list[int]]
-    """One more than there are paragraphs, if the title is read as the first."""
+    """Ids of each paragraph, preceded by the title if it is read as a paragraph."""
     boundaries: list[tuple[int, ...]]
-    """For a network that plans: where the sentences of each begin, and where the last one ends."""
+    """For planning networks: where each paragraph's sentences begin, and where the last ends."""
 
     @property
     def has_title(self) -> bool:
-        """Is the title read as a paragraph?"""
+        """Whether the title is read as a paragraph."""
         return len(self.ids) > len(self.paragraphs)
 
 
 def encode_paragraphs(
     ranked: Sequence[Paragraph], title: str, form: InputForm, config: Config
 ) -> Encoded:
-    """Write ranked paragraphs in ids, as many as there is room for."""
+    """Encode ranked paragraphs, as many as fit."""
     if not form.has_plans:
         return Encoded(ranked, _encode(ranked, title, form, config), [])
     ids, boundaries = _encode_sentences(ranked, title, form.tokenizer, config)
@@ -157,7 +157,7 @@ Plans = tuple[tuple[int, ...], ...]
 def _encode_summary(
     cluster: Cluster, source: Encoded, title: str, form: InputForm, config: Config
 ) -> tuple[str | None, tuple[int, ...] | None, Plans]:
-    """Return the summary that a network learns to write, its ids and its plans."""
+    """Return the target summary with its ids and plans."""
     if cluster.summary is None:
         return None, None, ()
     if not form.has_plans:
@@ -173,7 +173,7 @@ def _plan(
     boundaries: Sequence[tuple[int, ...]],
     title: str,
 ) -> list[PlannedSentence]:
-    """Find the plans of a cluster's summary among the sentences that are read."""
+    """Plan a cluster's summary from the sentences that are read."""
     given = [len(document.paragraphs or ()) for document in cluster.documents]
     first = [0, *accumulate(given)]
     sentences: list[str] = []
@@ -191,7 +191,7 @@ def _encode_planned(
 ) -> tuple[tuple[int, ...] | None, tuple[tuple[int, ...], ...]]:
     """Return the ids of planned sentences, each with its end piece, and their plans.
 
-    Sentences beyond the limit are left out; None if there is none within it.
+    Sentences beyond the limit are dropped; None if none is left.
     """
     ids, plans = [tokenizer.begin_id], []
     texts = tokenizer.encode_many([sentence.text for sentence in planned])
@@ -204,13 +204,13 @@ def _encode_planned(
 
 
 def encode_target(target: str, tokenizer: Tokenizer, config: Config) -> tuple[int, ...]:
-    """Return the ids of a target from the begin piece to the end piece, cut at its limit."""
+    """Return the ids of a target from begin piece to end piece, truncated to its limit."""
     ids = tokenizer.encode(target)[: config.data.max_target_tokens - 1]
     return (tokenizer.begin_id, *ids, tokenizer.end_id)
 
 
 def graph_builder(config: Config) -> GraphBuilder:
-    """Return the function that relates paragraphs as `graph.kind` says; a user's graph goes first."""
+    """Return the graph builder for `graph.kind`; a user's own graph takes precedence."""
 
     if config.graph.kind not in _GRAPHS:
         added: Callable[[Sequence[Paragraph]], NDArray[np.float64]]
@@ -237,7 +237,7 @@ def _encode(
     tokenizer, limit = form.tokenizer, config.data.max_paragraph_tokens
     texts = [paragraph.text for paragraph in chosen]
     if tokenizer.title_in_every_paragraph:
-        # A title that is a sentence of its own must leave room for what is said under it.
+        # Leave room for the paragraph after a long title.
         begin = tokenizer.encode(f"{title}:")[: limit // 2] if title else []
         ids = [
             [*[*begin, *ids][: limit - 1], tokenizer.end_id] for ids in tokenizer.encode_many(texts)
@@ -254,15 +254,15 @@ def _encode(
 def _encode_sentences(
     chosen: Sequence[Paragraph], title: str, tokenizer: Tokenizer, config: Config
 ) -> tuple[list[list[int]], list[tuple[int, ...]]]:
-    """Encode paragraphs sentence by sentence, as many as there is room for, best first.
+    """Encode paragraphs sentence by sentence, best first, as many as fit.
 
     Returns:
-        The ids of each paragraph, and where its whole sentences begin and the last one ends.
+        The ids of each paragraph, and the offsets of its complete sentences.
     """
     limit, room = config.data.max_paragraph_tokens, config.data.max_source_tokens
     begin: list[int] = []
     if title and tokenizer.title_in_every_paragraph:
-        # A title that is a sentence of its own must leave room for what is said under it.
+        # Leave room for the paragraph after a long title.
         begin = tokenizer.encode(f"{title}:")[: limit // 2]
     all_ids: list[list[int]] = []
     boundaries: list[tuple[int, ...]] = []
@@ -274,7 +274,7 @@ def _encode_sentences(
             if len(ids) >= limit:
                 break
             places.append(len(ids))
-        # Where not even one sentence fits, its beginning stands for it.
+        # If no sentence fits, keep the beginning of the first.
         ids = [*ids[: limit - 1], tokenizer.end_id]
         if len(places) == 1 and len(ids) - 1 > places[0]:
             places.append(len(ids) - 1)
@@ -287,7 +287,7 @@ def _encode_sentences(
 
 
 def _flatten(ids: list[list[int]], tokenizer: Tokenizer, max_tokens: int) -> list[list[int]]:
-    """Cut a flat network's source at its limit; join and end it where the profile does so."""
+    """Truncate a flat network's source; join and end it as the profile requires."""
     if tokenizer.paragraph_id is not None:
         ids = [ids[0], *([tokenizer.paragraph_id, *paragraph] for paragraph in ids[1:])]
     room = max_tokens

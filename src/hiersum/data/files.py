@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MAX_RECORD_BYTES = 128_000_000
-"""Limit for one cluster; a small gzip file can hold any number of bytes."""
+"""Limit for one cluster; guards against gzip bombs."""
 _GZIP = b"\x1f\x8b"
 _ROWS_AT_A_TIME = 256
 
@@ -127,7 +127,7 @@ def write_atomically(path: Path) -> Iterator[IO[bytes]]:
     Links are followed; a device or a pipe is written to directly.
 
     Raises:
-        InputError: the place cannot be written to.
+        InputError: the file cannot be written.
     """
     target = path.resolve()
     is_special = target.exists() and not target.is_file()
@@ -174,7 +174,7 @@ def checksum(paths: Iterable[Path]) -> str:
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Lock a folder against other processes; the system frees the lock however this process ends.
+    """Lock a folder against other processes; the lock is freed when this process ends.
 
     Raises:
         InputError: another process holds the lock.

@@ -1,8 +1,8 @@
-"""Results of an unfinished run, so that a killed run can be resumed.
+"""The results of an unfinished run, so that it can be resumed.
 
-`OUT.partial` holds JSON Lines: first the plan (the run's inputs and settings), then for each finished
-cluster its number and its result or error. A line cut off by a kill is dropped. At the end the results
-are written to `OUT` in the clusters' order.
+`OUT.partial` holds JSON Lines: first the plan (the run's inputs and settings), then for each
+finished cluster its number and its result or error. A line cut off by a kill is dropped. At the end
+the results are written to `OUT` in the clusters' order.
 """
 
 from __future__ import annotations
@@ -67,11 +67,11 @@ class PartialResults:
         return len(self._places) + len(self.errors)
 
     def add(self, number: int, result: Mapping[str, Any]) -> None:
-        """Keep the result of a cluster."""
+        """Save the result of a cluster."""
         self._places[number] = self._append({"number": number, "result": result})
 
     def add_error(self, number: int, message: str) -> None:
-        """Keep the error of a cluster."""
+        """Save the error of a cluster."""
         self._append({"number": number, "error": message})
         self.errors[number] = message
 

@@ -1,9 +1,9 @@
-"""Plans for training: which source sentences does each sentence of a summary rest on?
+"""Plans for training: find the source sentences of each summary sentence.
 
-A cited sentence is looked for in the paragraphs it cites, any other one in all that is read. Source
-sentences are taken one by one, each the one that holds most of what the others lack, up to three. A
-sentence that nobody cited must be safe to learn from: its numbers, names and most of its content
-words stand in its plan. Sentences without a plan are left out, and so is what leans on them.
+Cited sentences are looked up in the paragraphs they cite, others in everything that is read. Up to
+three source sentences are chosen greedily, each covering the most of what is still missing. An
+uncited sentence must be safe to learn from: its plan must contain its numbers, names and most of
+its content words. Sentences without a plan are dropped, and so are those that refer to them.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from hiersum.text.words import content_stems, leans_on_another, split_words
 from hiersum.types import CitedSentence, Cluster
 
 MAX_SENTENCES = 3
-"""Source sentences of one plan."""
+"""Maximum source sentences of a plan."""
 MIN_GAIN = 0.15
-"""Share of a sentence's content words that a further source sentence must add."""
+"""Share of content words that each further source sentence must add."""
 MIN_COVERED = 0.3
-"""Share of its content words that the plan of a cited sentence must hold: less is not its source."""
+"""Share of content words that the plan of a cited sentence must cover."""
 MIN_SAFE = 0.7
-"""The same for a sentence that nobody cited."""
+"""The same for an uncited sentence."""
 _DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedSentence:
-    """A sentence to learn, and its source sentences, the main one first."""
+    """A training sentence and its source sentences, main one first."""
 
     text: str
     plan: tuple[int, ...]
@@ -39,14 +39,14 @@ class PlannedSentence:
 def plan_summary(
     cluster: Cluster, sentences: Sequence[str], paragraphs: Sequence[Iterable[int]], title: str
 ) -> list[PlannedSentence]:
-    """Find the plans of a cluster's summary.
+    """Plan a cluster's summary.
 
     Args:
-        cluster: with a summary, cited or not.
+        cluster: a cluster with a summary, cited or not.
         sentences: the source sentences that are read.
-        paragraphs: for each of them the given paragraphs it stands in, numbered through all
-            documents.
-        title: what is read as the title.
+        paragraphs: for each sentence, the given paragraphs that contain it, numbered across
+        documents.
+        title: the title as the network reads it.
     """
     cited = cluster.cited or tuple(
         CitedSentence(text) for text in split_sentences(cluster.summary or "")
@@ -71,12 +71,12 @@ def plan_summary(
 def find_plan(
     text: str, candidates: dict[int, frozenset[str]], of_title: frozenset[str] = frozenset()
 ) -> tuple[int, ...]:
-    """Return the source sentences that hold most of a text's content words; none if few stand there.
+    """Return the source sentences that best cover a text's content words; none if coverage is low.
 
     Args:
         text: a sentence of a summary.
         candidates: the content stems of each source sentence.
-        of_title: stems that every paragraph has before it; they need no source sentence.
+        of_title: stems of the title, which every paragraph starts with; they need no source.
     """
     wanted = set(content_stems(text))
     missing = wanted - of_title or set(wanted)
@@ -96,7 +96,7 @@ def find_plan(
 
 
 def is_safe(text: str, sources: Sequence[str]) -> bool:
-    """Do the sources hold all names, numbers and dates of a sentence, and most of its words?"""
+    """Whether the sources contain all names, numbers and dates, and most words."""
     wanted = set(content_stems(text))
     held = {stem for source in sources for stem in content_stems(source)}
     return len(wanted & held) >= MIN_SAFE * len(wanted) and not SourceFacts.of(sources).missing(
@@ -105,5 +105,5 @@ def is_safe(text: str, sources: Sequence[str]) -> bool:
 
 
 def _gain(missing: set[str], stems: frozenset[str]) -> float:
-    """Count the missing words that a source sentence holds; numbers count twice."""
+    """Count the missing words in a source sentence; numbers count twice."""
     return sum(2.0 if _DIGIT.search(stem) else 1.0 for stem in missing & stems)

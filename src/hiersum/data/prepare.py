@@ -1,7 +1,8 @@
-"""Prepare clusters as a set of training examples, in parallel and resumable.
+"""Prepare clusters as training examples, in parallel and resumable.
 
-Each part of 512 clusters becomes one shard. The manifest is written first and again after every shard;
-it lists the complete shards. A killed run continues with the missing ones and gives the same set.
+Each part of 512 clusters becomes one shard. The manifest is written first and again after every
+shard; it lists the complete shards. A killed run continues with the missing ones and gives the same
+set.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from hiersum.types import Cluster, Document, Example
 logger = logging.getLogger(__name__)
 
 SHARD_CLUSTERS = 512
-"""Clusters per shard: a few seconds of work, which is what a killed run has to repeat."""
+"""Clusters per shard: a few seconds of work, the most a killed run repeats."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +63,7 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The clusters of one shard, each with the corpus that it is from."""
+    """The clusters of one shard, each with its corpus."""
 
     number: int
     clusters: tuple[tuple[str, Cluster], ...]
@@ -90,7 +91,7 @@ def prepare_clusters(
         corpora: the clusters.
         out: the folder; created if necessary.
         config: limits, graphs and the kind of network; a network in `model` takes precedence.
-        model: the folder with the tokenizer, and optionally a ranker and a network to train further.
+        model: the folder with the tokenizer, and optionally a ranker and a network.
         kind: the kind of the corpora.
         skip_bad: count and skip clusters that cannot be used.
         workers: number of processes if no engine is given.
@@ -190,7 +191,7 @@ def _claim(out: Path, wanted: Manifest) -> list[Shard] | None:
     Returns:
         The complete shards; None if nothing is left to do.
     """
-    left_half = set(out.glob(".*.partial"))  # left by killed runs
+    left_half = set(out.glob(".*.partial"))  # from killed runs
     if not (out / MANIFEST).exists() and not left_half.issuperset(out.iterdir()):
         raise InputError(f"{out}: is not empty; give a new folder for the prepared set")
     for path in left_half:
@@ -239,7 +240,7 @@ def _flat(config: Mapping[str, Any]) -> dict[str, Any]:
 def _copy_tools(model: Path, out: Path, *, ranker: str | None) -> None:
     """Copy the tokenizer and the ranker, which the trained network will need."""
     files: tuple[str, ...] = ()
-    if ranker is not None:  # the oracle has no file: it ranks by the targets
+    if ranker is not None:  # the oracle has no files: it ranks by the targets
         files = tuple(name for name in RANKER_FILES if (model / name).is_file())
     for name in (TOKENIZER, *files):
         with write_atomically(out / name) as file:
@@ -315,9 +316,9 @@ def _augmented(number: int, part: Part) -> Cluster:
 
 
 def empty_clones(cluster: Cluster, config: Config) -> Cluster:
-    """Return the cluster with the source paragraphs that copy its target emptied.
+    """Return the cluster with source paragraphs that copy its target emptied.
 
-    Emptied, not removed, so that positions and the cluster's own graph stay valid.
+    They are not removed, so that positions and the cluster's own graph stay valid.
     """
     if not cluster.summary:
         return cluster
@@ -349,8 +350,9 @@ def _tools(recipe: Recipe) -> tuple[InputForm, Callable[[Cluster], Ranker]]:
 
 
 def cut_to_supported(example: Example, tokenizer: Tokenizer, config: Config) -> Example | None:
-    """Cut the target to the sentences that the encoded paragraphs support, so that a network does not
-    learn to write what its source does not say. Unsupported parts in brackets are cut too.
+    """Cut the target to sentences and brackets that the encoded paragraphs support.
+
+    Otherwise a network learns to write what its source does not say.
 
     Returns:
         The example; None if too little is left, or its first sentence is not supported.
@@ -359,7 +361,7 @@ def cut_to_supported(example: Example, tokenizer: Tokenizer, config: Config) -> 
     evidence = Evidence.of(read)
 
     def is_supported(text: str) -> bool:
-        return evidence.supports(tokenizer.fold(text))  # as decoding spells it
+        return evidence.supports(tokenizer.fold(text))  # spelled as in decoding
 
     sentences = [
         without_asides(sentence, is_supported) for sentence in split_sentences(example.target or "")
@@ -372,7 +374,7 @@ def cut_to_supported(example: Example, tokenizer: Tokenizer, config: Config) -> 
 
 
 def _supported(sentences: Sequence[str], is_supported: Callable[[str], bool]) -> Iterator[str]:
-    """Yield the supported sentences, except those that refer to a sentence left out before them."""
+    """Yield the supported sentences, except those that refer to a dropped one."""
     has_before = True
     for sentence in sentences:
         is_kept = is_supported(sentence)

@@ -1,4 +1,4 @@
-"""Records of clusters: the JSON form that clusters are stored in, and those of other corpora.
+"""Cluster records: our JSON format, and those of other corpora.
 
 {"id", "title", "documents": [{"name", "url", "text"} | {"name", "url", "paragraphs"} | "text"],
  "summary"?: "text" | [{"text", "paragraphs": [number]}], "graph"?}
@@ -26,7 +26,7 @@ _LINE_BREAK = "NEWLINE_CHAR"  # a line break within a Multi-News document
 
 @dataclass(slots=True)
 class BadRecords:
-    """What to do with unusable records: raise at once, or count and skip them."""
+    """How to handle unusable records: raise, or count and skip."""
 
     skip: bool = False
     count: int = 0
@@ -34,7 +34,7 @@ class BadRecords:
     """The first five errors."""
 
     def handle(self, error: DataError) -> None:
-        """Raise the error, or count it if bad records are skipped."""
+        """Raise the error, or count it if `skip` is set."""
         if not self.skip:
             raise error
         self.count += 1
@@ -52,7 +52,7 @@ def parse_json(text: str | bytes, where: str) -> Any:
         raise DataError(f"{where}: not UTF-8 text") from error
     except RecursionError as error:
         raise DataError(f"{where}: JSON nested too deeply") from error
-    except ValueError as error:  # an integer of too many digits
+    except ValueError as error:  # an integer with too many digits
         raise DataError(f"{where}: not valid JSON ({error})") from error
 
 
@@ -163,7 +163,7 @@ def _graph(value: Any, where: str) -> tuple[tuple[float, ...], ...]:
 
 
 def _cited(value: Any, where: str) -> tuple[CitedSentence, ...]:
-    """Return the sentences of a summary that cites its paragraphs."""
+    """Return the sentences of a cited summary."""
     sentences = []
     for number, record in enumerate(value):
         place = f"{where}: summary[{number}]"
@@ -323,7 +323,7 @@ def record_id(record: Mapping[str, Any]) -> str:
 
 
 def is_texts(value: Any) -> TypeGuard[list[str]]:
-    """Is this a list of texts?"""
+    """Whether this is a list of texts."""
     return _is_list(value) and all(isinstance(text, str) for text in value)
 
 

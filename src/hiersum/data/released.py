@@ -1,8 +1,8 @@
-"""The authors' prepared WikiSum: shards of piece ids, already ranked, read as examples.
+"""The authors' prepared WikiSum: ranked shards of piece ids, read as examples.
 
 A shard `WIKI.{train,valid,test}.N.pt` is a pickled list of dicts: `src` (paragraphs of piece ids),
 `tgt` (piece ids from begin to end) and `tgt_str` (the target as text, sentences between `<t>` and
-`</t>` or parted by `<Q>`). It comes from outside, so it is opened with `weights_only=True`.
+`</t>` or separated by `<Q>`). It is untrusted, so it is opened with `weights_only=True`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def read_released_shard(path: Path, *, bad: BadRecords | None = None) -> Iterato
     """Yield the examples of a released shard.
 
     Raises:
-        DataError: the file or one of its entries is not what the format says.
+        DataError: the file or an entry is malformed.
     """
     import torch
 
@@ -38,7 +38,7 @@ def read_released_shard(path: Path, *, bad: BadRecords | None = None) -> Iterato
             f"{path}: not a released shard, or one that holds more than lists, numbers and text; "
             "it was not opened further, because such a file can run code"
         ) from error
-    except Exception as error:  # a damaged archive raises whatever its reader meets first
+    except Exception as error:  # a damaged archive can raise anything
         raise DataError(f"{path}: damaged file ({str(error).splitlines()[0][:200]})") from error
     if not isinstance(entries, list):
         raise DataError(f"{path}: expected a list of examples, got {type(entries).__name__}")
@@ -68,11 +68,11 @@ def _example(entry: Any, where: str, example_id: str) -> Example:
     num_paragraphs = len(paragraphs)
     return Example(
         id=example_id,
-        title="",  # the shards do not hold it
+        title="",  # not in the shards
         paragraph_ids=tuple(tuple(ids) for ids in paragraphs),
-        documents=(0,) * num_paragraphs,  # nor which page a paragraph came from
+        documents=(0,) * num_paragraphs,  # nor the page of a paragraph
         positions=tuple(range(num_paragraphs)),
-        scores=tuple(1 / (1 + rank) for rank in range(num_paragraphs)),  # ranked, scores unknown
+        scores=tuple(1 / (1 + rank) for rank in range(num_paragraphs)),  # scores are unknown
         target_ids=tuple(entry["tgt"]),
         target=_SENTENCE_MARKS.sub(" ", entry["tgt_str"]).strip(),
     )

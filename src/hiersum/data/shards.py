@@ -160,7 +160,7 @@ class PreparedSet:
 
     @property
     def is_flat(self) -> bool:
-        """Are the examples for a network that reads its source as one sequence?"""
+        """Whether the examples are for a flat network."""
         return bool(self.manifest.config["model"]["architecture"] != "ht")
 
     def read(self) -> Iterator[Example]:
@@ -213,7 +213,7 @@ def read_shard(folder: Path, shard: Shard) -> bytes:
 
 
 class Rows:
-    """Examples as Arrow columns, a tenth of the memory of objects, which are made on demand."""
+    """Examples as Arrow columns: a tenth of the memory of objects, which are made on demand."""
 
     def __init__(self, table: pa.Table) -> None:
         self.table = table

@@ -1,1 +1,1 @@
-"""How good summaries are: ROUGE with intervals, measures beyond it, significance, reports."""
+"""Evaluate summaries: ROUGE with intervals, other measures, significance, reports."""

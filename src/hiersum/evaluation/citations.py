@@ -1,4 +1,4 @@
-"""How many of the paragraphs that a summary cites does a ranker put first?"""
+"""Measure how many of the cited paragraphs a ranker puts first."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def cited_flags(cluster: Cluster, paragraphs: Sequence[Paragraph]) -> NDArray[np
     """Return for each paragraph of a cluster whether its summary cites it.
 
     Args:
-        cluster: with given paragraphs, and a summary that cites them.
-        paragraphs: those of `read_paragraphs`; a copy counts for every place where it stood.
+        cluster: a cluster with given paragraphs and a summary that cites them.
+        paragraphs: from `read_paragraphs`; a copy counts for every place it occurs at.
     """
     first = [0, *accumulate(len(document.paragraphs or ()) for document in cluster.documents)]
     cited = {number for sentence in cluster.cited for number in sentence.paragraphs}
@@ -32,7 +32,7 @@ def cited_flags(cluster: Cluster, paragraphs: Sequence[Paragraph]) -> NDArray[np
 
 
 def cited_recall(is_cited: NDArray[np.bool_], ranking: Sequence[int], cut: int) -> float:
-    """Return the share, in per cent, of the cited paragraphs that are among the first of a ranking."""
+    """Return the percentage of cited paragraphs among the first of a ranking."""
     return float(100 * is_cited[list(ranking[:cut])].sum() / is_cited.sum())
 
 
@@ -44,14 +44,14 @@ def with_distractors(
     *,
     per_document: int = 4,
 ) -> Cluster:
-    """Return a cluster with paragraphs of other clusters mixed in, and its citations renumbered.
+    """Return a cluster mixed with paragraphs of other clusters, with citations renumbered.
 
     Args:
-        cluster: with given paragraphs, and a summary that cites them.
-        others: where distractors are drawn from; the cluster itself may be among them.
+        cluster: a cluster with given paragraphs and a summary that cites them.
+        others: the clusters to draw from; may include the cluster itself.
         number: how many paragraphs to add.
-        rng: draws the clusters, and the order of all documents.
-        per_document: neighbouring paragraphs of another cluster that make up one document.
+        rng: chooses the clusters and the order of all documents.
+        per_document: consecutive paragraphs of another cluster per added document.
     """
     first = [0, *accumulate(len(document.paragraphs or ()) for document in cluster.documents)]
     documents = list(zip(cluster.documents, first))

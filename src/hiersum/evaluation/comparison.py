@@ -1,4 +1,4 @@
-"""Score files of summaries, and compare two of them; results as tables and JSON records."""
+"""Score summary files and compare two of them; results as tables and JSON."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Report:
         return [Table(header, tuple(scores)), self.measure_table()]
 
     def measure_table(self) -> Table:
-        """Return the measures of every system and of the references."""
+        """Return the measures of every system and the references."""
         columns = [*(system.measures for system in self.systems), self.reference_measures]
         rows = [
             (_MEASURE_LABELS[name], *(_shown(name, column[name]) for column in columns))
@@ -133,7 +133,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """Consecutive words of a text that are all in the other text, or all not."""
+    """A run of words that all occur, or all do not occur, in the other text."""
 
     text: str
     differs: bool
@@ -147,7 +147,7 @@ class Example:
     title: str
     reference: str
     marked: tuple[list[Run], list[Run]]
-    """Both summaries, with the words that only one of them has marked."""
+    """Both summaries, with words unique to one of them marked."""
     f1: tuple[float, float]
     """Mean F1 over the metrics."""
 
@@ -198,11 +198,11 @@ def evaluate_files(
 
     Args:
         predictions: a file for each system.
-        references: what they are scored against.
-        config: the kind of ROUGE and of intervals.
+        references: the references to score against.
+        config: the ROUGE variant and interval settings.
         sources: the summarised clusters, for measures that need them.
         kind: the kind of the sources.
-        common: score only what all files have, instead of raising an error.
+        common: score only inputs that all files have, instead of raising an error.
     """
     joined = join(
         read_texts(references),
@@ -233,7 +233,7 @@ def compare_files(
 
 
 def evaluate(joined: Joined, config: EvaluationConfig, *, names: Sequence[str]) -> Report:
-    """Score systems against references, and against sources where there are any."""
+    """Score systems against references, and against sources if given."""
     sides = [*joined.systems, joined.references]
     measures = [measure_texts(side) for side in sides]
     if joined.clusters is not None:
@@ -255,7 +255,7 @@ def evaluate(joined: Joined, config: EvaluationConfig, *, names: Sequence[str]) 
 
 
 def compare(report: Report, config: EvaluationConfig, *, num_examples: int) -> Comparison:
-    """Compare the two systems of a report, with so many examples in favour of each."""
+    """Compare the two systems of a report, with this many examples in favour of each."""
     first, second = report.systems
     differences = compare_scores(first.scores.f1, second.scores.f1, config)
     means = [system.scores.f1.mean(axis=1) for system in report.systems]
@@ -345,7 +345,7 @@ def _shown(name: str, value: float | None) -> str:
 
 
 def _notes(joined: Joined, names: Sequence[str]) -> list[str]:
-    """Return what readers of the numbers should know."""
+    """Return notes for the reader."""
     notes = []
     if joined.num_left_out:
         notes.append(f"{joined.num_left_out:,} references were left out: not all files have them")
@@ -362,7 +362,7 @@ def _notes(joined: Joined, names: Sequence[str]) -> list[str]:
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """Name systems after their files, with as many folders as it takes to tell them apart."""
+    """Name systems after their files, with as many folders as needed to tell them apart."""
     depth = 1
     names = [path.name for path in paths]
     while len(set(names)) < len(names) and depth < max(len(path.parts) for path in paths):

@@ -6,8 +6,8 @@
     coverage         share of the source documents that some sentence draws on
     names, numbers   share of names, and of numbers and dates, that are in the sources
 
-Words are those of `text/words.py`, in any script. A share of nothing (no names, no trigrams, no sources)
-is NaN; means leave it out.
+Words are those of `text/words.py`, in any script. A share of nothing (no names, no trigrams, no
+sources) is NaN and left out of means.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def ngrams_of(texts: Iterable[Sequence[str]], n: int) -> set[tuple[str, ...]]:
 
 
 def novel_share(text: str, known: set[tuple[str, ...]], n: int) -> float:
-    """Return the share of the distinct n-grams of a text that are not among the known ones."""
+    """Return the share of a text's distinct n-grams that are not known."""
     grams = ngrams_of([split_words(text)], n)
     return _share(len(grams - known), len(grams))
 

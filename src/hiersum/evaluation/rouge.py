@@ -1,12 +1,12 @@
-"""ROUGE of many pairs of texts, with intervals and a signature that says how it was computed.
+"""ROUGE for many pairs of texts, with intervals and a signature of how it was computed.
 
     full          ROUGE-1, 2, L and Lsum; stemmed; sentences for Lsum are found by rule
     paper         ROUGE-1, 2 and L as ROUGE-1.5.5 `-c 95 -m -n 2 -a` with each summary on one line:
                   stemmed, L compares whole texts
     rouge-score   that package's defaults: not stemmed, each line of a text is a sentence
 
-Words are those of `text/overlap.py`, runs of a-z and 0-9, so text in other scripts scores 0. The stemmer
-is `rouge-score`'s; the original script also looks up irregular forms.
+Words are those of `text/overlap.py`, runs of a-z and 0-9, so text in other scripts scores 0. The
+stemmer is `rouge-score`'s; the original script also looks up irregular forms.
 
 `recalls_at` measures rankers instead of summaries: the paper's Table 1.
 """
@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 Metric = Literal["rouge1", "rouge2", "rougeL", "rougeLsum"]
 
 CUTS = (5, 10, 20, 40)
-"""How many of the first paragraphs Table 1 reads (the paper's L')."""
+"""Numbers of top paragraphs to read in Table 1 (the paper's L')."""
 TABLE_1 = {5: (24.86, 39.38), 10: (32.43, 46.74), 20: (40.87, 53.84), 40: (49.49, 60.42)}
 """The paper's recall on WikiSum by cut, for similarity and for its ranker."""
 _PAIRS_AT_A_TIME = 500
@@ -133,7 +133,7 @@ def signature(config: EvaluationConfig, num_pairs: int) -> str:
 def recalls_at(
     target: str, rankings: Sequence[Sequence[str]], cuts: Sequence[int] = CUTS
 ) -> Floats:
-    """Return the ROUGE-L recall, in per cent, of the target by the first paragraphs of each ranking.
+    """Return the ROUGE-L recall, in per cent, of the target by each ranking's top paragraphs.
 
     Args:
         target: the reference summary.
@@ -141,8 +141,8 @@ def recalls_at(
         cuts: how many paragraphs to read, joined into one text.
 
     Returns:
-        Rankings x cuts. NaN where the cluster has no more than twice as many paragraphs as are read:
-        there every ranker keeps most of them.
+        Rankings x cuts. NaN if the cluster has at most twice as many paragraphs as are read: there
+        every ranker keeps most of them.
     """
     recalls = np.full((len(rankings), len(cuts)), np.nan)
     columns = [column for column, cut in enumerate(cuts) if len(rankings[0]) > 2 * cut]

@@ -22,14 +22,14 @@ from hiersum.config import EvaluationConfig
 Floats = NDArray[np.float64]
 
 CONFIDENCE = 0.95
-"""How much of the bootstrap's means an interval holds."""
+"""Confidence level of intervals."""
 BOUNDS = (2.5, 97.5)
 """The percentiles that bound it."""
 TRIALS = 10_000
 """Random swaps of two systems' scores behind a p-value."""
 ROUNDING = 1e-12
-"""Sums of the same numbers in another order differ in their last bits; equal means count as equal."""
-_MAX_DRAWS = 4_000_000  # drawn at a time, to bound memory
+"""Tolerance for equal means: sums in another order differ in their last bits."""
+_MAX_DRAWS = 4_000_000  # per chunk, to bound memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How far the first system is ahead of the second."""
+    """The lead of the first system over the second."""
 
     interval: Interval
     p_bootstrap: float
@@ -53,8 +53,8 @@ class Difference:
 def bootstrap_means(scores: Floats, *, samples: int, seed: int) -> Floats:
     """Return the mean of every column in every bootstrap sample: samples x columns.
 
-    A sample draws as many rows as the table has, with replacement; all columns share the draws. Only
-    how often each row is drawn matters, so all means are one matrix product.
+    A sample draws as many rows as the table has, with replacement; all columns share the draws.
+    Only the count of each row matters, so all means are one matrix product.
     """
     num_rows = len(scores)
     generator = np.random.default_rng(seed)

@@ -1,8 +1,8 @@
 """Read files of summaries and join them on their ids.
 
     .txt and unknown names     one text per line, without ids
-    .jsonl .json .parquet      texts, or objects with "summary" (or "prediction", "reference", "target",
-                               "text") and perhaps "id"; so result lines and cluster lines
+    .jsonl .json .parquet      texts, or objects with "summary" (or "prediction", "reference",
+                               "target", "text") and perhaps an "id": result and cluster lines
     other corpora              the targets of wikilead, WCEP, Multi-News, folders
 
 Files are joined on their ids if both have them, otherwise line by line.

@@ -1,1 +1,1 @@
-"""From paragraphs to edge weights between them."""
+"""Build graphs of paragraphs."""

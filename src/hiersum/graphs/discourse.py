@@ -2,8 +2,8 @@
 
     D_ii' = 0.2 * e_ii' + m_ii'
 
-e is the number of names (of nine types, exact match) that two paragraphs share. m is 1 if two paragraphs
-are neighbours in a source and the first sentence of the later one has one of 36 markers.
+e is the number of names (of nine types, exact match) that two paragraphs share. m is 1 if two
+paragraphs are neighbours in a source and the first sentence of the later one has one of 36 markers.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def discourse_graph(
     """Return edge weights between paragraphs, symmetric, 0 on the diagonal.
 
     Args:
-        paragraphs: in the order of the rows; their original places tell which are neighbours.
+        paragraphs: in the order of the rows; their places determine neighbours.
         pipeline: an installed spaCy pipeline that finds names.
 
     Raises:
@@ -78,7 +78,7 @@ def count_shared(names: Sequence[frozenset[str]]) -> NDArray[np.float64]:
 def joined_by_markers(paragraphs: Sequence[Paragraph]) -> NDArray[np.float64]:
     """Return 1 where two paragraphs are neighbours and the later one has a marker.
 
-    A paragraph that was in several places has neighbours in each of them.
+    A paragraph in several places has neighbours in each.
     """
     index_of = {place: i for i, paragraph in enumerate(paragraphs) for place in paragraph.places}
     joined = np.zeros((len(paragraphs), len(paragraphs)))
@@ -112,7 +112,7 @@ def _load(pipeline: str) -> Any:
     if "ner" not in whole.pipe_names:
         raise ConfigError(f"the spaCy pipeline {pipeline!r} does not find names (it has no ner)")
     for name, component in whole.pipeline:
-        # Components that `ner` listens to compute the vectors it reads.
+        # `ner` may depend on these components for its vectors.
         if name != "ner" and "ner" not in getattr(component, "listening_components", []):
             whole.remove_pipe(name)
     return whole

@@ -1,4 +1,4 @@
-"""The similarity graph: paragraphs are linked by the cosine of their tf-idf vectors (appendix A.1)."""
+"""The similarity graph: edges are cosines of tf-idf vectors (appendix A.1)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""People judging: the paper's two human evaluations, from result files to a finished table."""
+"""Human evaluation: the paper's two studies, from result files to a finished table."""

@@ -1,13 +1,13 @@
-"""Judges' answers: kept in SQLite, imported from exported pages, and marked.
+"""Judges' answers: stored in SQLite, imported from exported pages, and marked.
 
 Nothing is overwritten: the page saves after every choice, even partial answers. It numbers its
-submissions within its session; repeated and overtaken ones are dropped, and the last one for a task
-counts. An acknowledged answer is on the disk: `synchronous=FULL` makes a commit wait for it.
+submissions within a session; repeated and outdated ones are dropped, and the last one for a task
+counts. Acknowledged answers are on disk: `synchronous=FULL` makes commits wait for it.
 
-Marks (1, 0.5 for partly correct, 0) are proposed here and confirmed by a person, who sees each distinct
-answer once, without its judge or system. An answer that differs from the correct one only by case,
-articles, punctuation, accents or the spelling of a number is proposed as correct; one that contains the
-correct one, or is part of it, as half correct.
+Marks (1, 0.5 for partly correct, 0) are proposed here and confirmed by a person, who sees each
+distinct answer once, without its judge or system. An answer that differs from the correct one only
+in case, articles, punctuation, accents or number spelling is proposed as correct; one that contains
+the correct one, or is part of it, as half correct.
 """
 
 from __future__ import annotations
@@ -63,17 +63,17 @@ CREATE TABLE IF NOT EXISTS marks (
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What a judge sent for a task."""
+    """A judge's submission for a task."""
 
     judge: str
     task: str
     session: str
-    """Drawn at random when a page is opened, or the checksum of an imported file."""
+    """Random per page load, or the checksum of an imported file."""
     sequence: int
     """Counts up within the session."""
     answers: dict[str, str]
     seconds: float
-    """How long the judge has looked at the task in total."""
+    """Total time that the judge has viewed the task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class ConflictError(InputError):
 
 
 class StorageError(InputError):
-    """The database is busy, full or not writable: worth another try."""
+    """The database is busy, full or not writable: retry."""
 
 
 class AnswerStore:
@@ -119,7 +119,7 @@ class AnswerStore:
                 )
 
     def save(self, *submissions: Submission) -> list[Outcome]:
-        """Save all submissions, or none if one fails; they are on the disk when this returns.
+        """Save all submissions, or none if one fails; they are on disk when this returns.
 
         Raises:
             ConflictError: the same number was used for other answers.
@@ -148,13 +148,13 @@ class AnswerStore:
             connection.execute("INSERT OR IGNORE INTO begun VALUES (?, ?)", (judge, _now()))
 
     def has_begun_ratings(self, judge: str) -> bool:
-        """Has this judge seen gold summaries?"""
+        """Whether this judge has seen gold summaries."""
         with self._connection() as connection:
             rows = connection.execute("SELECT 1 FROM begun WHERE judge = ?", (judge,))
             return rows.fetchone() is not None
 
     def mark(self, marks: Iterable[Mark]) -> None:
-        """Save a person's marks; they are on the disk when this returns."""
+        """Save a person's marks; they are on disk when this returns."""
         rows = [(mark.item, mark.question, mark.key, mark.mark, _now()) for mark in marks]
         with self._connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
@@ -175,7 +175,7 @@ class AnswerStore:
     def _connection(self) -> Iterator[sqlite3.Connection]:
         """Open a connection, commit at the end, and turn SQLite's errors into ours.
 
-        Each operation has its own connection, so threads and processes can work at the same time.
+        Each operation has its own connection, so threads and processes can work concurrently.
         """
         try:
             connection = sqlite3.connect(self.path, timeout=20, isolation_level=None)
@@ -231,13 +231,13 @@ def open_study(folder: Path) -> tuple[Study, Links, AnswerStore]:
 def import_answers(
     study: Study, store: AnswerStore, path: Path, bad: BadRecords
 ) -> tuple[int, int]:
-    """Check and save the answers that an exported page saved; importing twice changes nothing.
+    """Check and save the answers of an exported page; idempotent.
 
     The file is {"format": 1, "study": ..., "judge": ..., "answers": {task: {"answers": {...},
     "seconds": 12.3}}}.
 
     Returns:
-        How many answers were saved, and how many were known before.
+        The number of answers saved, and of those already known.
 
     Raises:
         DataError: an answer is invalid and bad ones are not skipped; then nothing is saved.

@@ -1,10 +1,10 @@
-"""Balanced designs: show systems, pairs of systems and positions equally often, as far as possible.
+"""Balanced designs: show systems, pairs and positions as equally often as possible.
 
-Each response to an item shows some of the systems in some order. The search picks a set of systems for
-one response after the other so that the squared counts grow least, then improves single choices while
-that helps. Counts of pairs weigh most, then those of systems, then those per item; the sets of an item go
-to the judges who saw their systems least. Orders are chosen in the same way, by how often a system is at
-each position and before each other system.
+Each response to an item shows some of the systems in some order. A greedy search picks the set of
+systems of each response that increases the squared counts least, then improves single choices while
+that helps. Counts of pairs weigh most, then of systems, then per item; the sets of an item go to
+the judges who saw their systems least. Orders are chosen likewise, by how often a system is at each
+position and before each other system.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ def _check(systems: int, shown: int, responses: int, judges: int) -> None:
 def _even_for_judges(
     chosen: list[tuple[int, ...]], slots: Sequence[tuple[int, int]], systems: int, judges: int
 ) -> list[tuple[int, ...]]:
-    """Redistribute the sets of each item among its judges: to those who saw the systems least."""
+    """Redistribute the sets of each item to the judges who saw their systems least."""
     seen = np.zeros((judges, systems), np.int64)
     for item in dict.fromkeys(item for item, _ in slots):
         rows = [row for row, slot in enumerate(slots) if slot[0] == item]
@@ -145,7 +145,7 @@ def _even_for_judges(
 def _judges_of_items(
     items: int, number: int, judges: int, generator: np.random.Generator
 ) -> list[Ints]:
-    """Choose so many different judges for each item, with equal workloads."""
+    """Choose this many judges for each item, with equal workloads."""
     load = np.zeros(judges, np.int64)
     chosen = []
     for _ in range(items):
@@ -168,7 +168,7 @@ def _balanced_sets(
     for row, choice in enumerate(choices):
         alone[row, list(choice)] = 1
         pairs[row, [pair_ids[pair] for pair in combinations(choice, 2)]] = 1
-    adds = np.hstack([pairs, alone, alone])  # the last ones count within an item
+    adds = np.hstack([pairs, alone, alone])  # the last ones are per item
     weights = np.repeat(_WEIGHTS, (len(pair_ids), systems, systems))
     shared = np.arange(len(pair_ids) + systems)
     columns = [
@@ -204,7 +204,7 @@ def _balanced(
 ) -> list[int]:
     """Choose for each response so that the weighted sum of squared counts is small.
 
-    Choices are made one by one, then improved one by one until none gets better.
+    Choices are made greedily, then improved one by one until none gets better.
 
     Args:
         adds: for each response, what each choice adds to its counters: choices x counters, 0 or 1.

@@ -1,7 +1,7 @@
-"""Make a study: items drawn, systems hidden, tasks dealt out.
+"""Make a study: draw items, hide systems, assign tasks.
 
-A line of a question file is {"id": which item, "question", "answers": [the answer, other ways to write
-it]}.
+A line of a question file is {"id": which item, "question", "answers": [the answer, other ways to
+write it]}.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MAX_SYSTEMS = 26
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StudyPlan:
-    """The size of a study, and what it asks."""
+    """The size and questions of a study."""
 
     items: int = 20
     responses: int = 5
@@ -61,7 +61,7 @@ def make_study(
     questions: Path | None = None,
     kind: str = "auto",
 ) -> MadeStudy:
-    """Draw items that all files have, and deal them out to judges.
+    """Draw items that all files have, and assign them to judges.
 
     Args:
         gold: clusters with gold summaries.
@@ -200,7 +200,7 @@ def _with_checks(
     own = {task.item for task in tasks}
     like = tasks[0]
     for _ in range(number):
-        # Prefer an item that the judge does not rate anyway.
+        # Prefer an item that the judge does not rate otherwise.
         free = [item for item in items if item.id not in own] or list(items)
         item = free[int(generator.integers(len(free)))]
         others = [other.id for other in items if other.id != item.id]

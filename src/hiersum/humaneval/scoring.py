@@ -1,8 +1,7 @@
 """The results of a study: the paper's Table 4 for your systems, with tests and agreement.
 
-A rating gives each system it shows 1 (best), -1 (worst) or 0; an answer to a question gives its mark to
-the system whose summary was read. Incomplete tasks, and judges who are left out, give no values; the
-report says how many there were.
+A rating gives each system shown 1 (best), -1 (worst) or 0; an answer gives its mark to the system
+whose summary was read. Incomplete tasks and excluded judges give no values; the report counts them.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ PAPER = {
 
 @dataclass(frozen=True, slots=True)
 class JudgeRecord:
-    """What one judge did."""
+    """The work of one judge."""
 
     judge: str
     num_done: int
@@ -68,7 +67,7 @@ class Finding:
 
     name: str
     scale: int
-    """Shown values are this many times as large: QA from 0 to 100, ratings from -1 to 1."""
+    """Factor for display: QA from 0 to 100, ratings from -1 to 1."""
     digits: int
     means: tuple[Interval, ...]
     """One per system: from 0 to 1 for QA, from -1 to 1 for ratings."""
@@ -175,7 +174,7 @@ class ScoreReport:
         return Table(("all systems", "values", "ANOVA", "p", "Krippendorff's alpha"), tuple(rows))
 
     def judge_table(self) -> Table:
-        """Return what each judge did."""
+        """Return the work of each judge."""
         rows = []
         for record in self.judges:
             name = f"{record.judge} (left out)" if record.judge in self.left_out else record.judge
@@ -208,13 +207,13 @@ class Observation:
     item: str
     system: str
     question: str
-    """Which one; empty for ratings. Judges agree if all three are the same, and the value."""
+    """Empty for ratings. Agreement is measured per item, system and question."""
     value: float
 
 
 @dataclass(slots=True)
 class Collected:
-    """All values, and counts of what gave none."""
+    """All values, and counts of what yielded none."""
 
     qa: list[Observation] = field(default_factory=list)
     ratings: list[Observation] = field(default_factory=list)
@@ -238,8 +237,8 @@ def score_study(
         study: the study.
         store: its answers and marks.
         config: bootstrap, randomisation and seed.
-        accept_proposals: count proposed marks that nobody has confirmed.
-        max_failed_checks: leave out judges who failed more attention checks than this.
+        accept_proposals: count proposed marks that are not confirmed.
+        max_failed_checks: exclude judges who failed more attention checks than this.
 
     Raises:
         InputError: there is nothing to score, or answers are not marked yet.
@@ -272,7 +271,7 @@ def score_study(
 
 
 def check_outcome(study: Study, task: Task, answers: dict[str, str]) -> bool | None:
-    """Did the judge pass the attention check of a task? None if it has none or no answer yet."""
+    """Whether the judge passed a task's attention check; None if it has none or no answer yet."""
     if not task.is_check:
         return None
     if task.kind == "qa":
@@ -315,7 +314,7 @@ def _collect(
     marks: dict[tuple[str, str, str], float],
     left_out: Collection[str],
 ) -> Collected:
-    """Turn answers into values; where a mark is not confirmed, use the proposed one."""
+    """Turn answers into values, using proposed marks where none is confirmed."""
     found = Collected()
     for submission in submissions:
         task, answers = study.task[submission.task], submission.answers
@@ -383,7 +382,7 @@ def _notes(
     qa: Finding | None,
     rating: Finding | None,
 ) -> list[str]:
-    """Return what readers of the numbers should know."""
+    """Return notes for the reader."""
     notes = []
     if collected.num_incomplete:
         notes.append(f"tasks begun and not finished: {collected.num_incomplete:,}")

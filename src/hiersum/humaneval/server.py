@@ -1,8 +1,8 @@
 """The web server of a study: the judges' page and the marking page.
 
-It listens on this machine only, unless told otherwise. The secret part of a link says who someone is;
-without a valid one there is nothing to see. Answers are checked against their task and acknowledged only
-once they are on the disk.
+It listens on this machine only, unless told otherwise. The secret in a link identifies a judge;
+without a valid one, nothing is shown. Answers are checked against their task and acknowledged only
+once they are on disk.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MAX_BODY, MAX_MARKS_BODY = 64_000, 4_000_000
 _MAX_SEQUENCE = 10**9
 _KINDS = {".js": "text/javascript", ".css": "text/css"}
 _HEADERS = {
-    # Links are secret: they must not leak as a referrer, and pages load nothing from elsewhere.
+    # Links are secret: do not leak them as referrers; load nothing from elsewhere.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
     "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
@@ -128,7 +128,7 @@ def _status(error: HiersumError) -> int:
         return 404
     if isinstance(error, ConflictError):
         return 409
-    # A busy or full database is not the judge's fault; on 503 the page tries again.
+    # A busy or full database is not the judge's fault; on 503 the page retries.
     return 503 if isinstance(error, (DataError, StorageError)) else 422
 
 

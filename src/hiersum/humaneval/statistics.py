@@ -1,18 +1,18 @@
-"""Do systems differ, and do judges agree?
+"""Test whether systems differ, and whether judges agree.
 
-    ANOVA and Tukey HSD   as in the paper, over single responses, as if these were independent
-    by items              flip a coin for each item to swap two systems, with all responses to the item
+    ANOVA and Tukey HSD   as in the paper, over single responses, treated as independent
+    by items              flip a coin per item to swap two systems, with all its responses
 
-Responses to one item are not independent: judges who read the same summaries agree, and in a comparison
-one system is best only because another is not. So the paper's tests find differences too easily; the
-test by items does not. Its p-values are corrected for the number of pairs by Holm's method; Tukey's test
-has its own correction.
+Responses to one item are not independent: judges who read the same summaries agree, and in a
+comparison one system is best only because another is not. So the paper's tests find differences too
+easily; the test by items does not. Its p-values are corrected for the number of pairs by Holm's
+method; Tukey's test has its own correction.
 
-Krippendorff's alpha is 1 - observed disagreement / disagreement expected by chance: 1 for agreement, 0
-for chance. Any number of judges may have judged a unit; those with fewer than two values are ignored.
-Two values disagree by the square of their difference: the difference itself if interval, the number of
-values in the data between them if ordinal (Krippendorff, "Computing Krippendorff's Alpha-Reliability",
-2011).
+Krippendorff's alpha is 1 - observed disagreement / disagreement expected by chance: 1 for
+agreement, 0 for chance. Any number of judges may have judged a unit; those with fewer than two
+values are ignored. Two values disagree by the square of their difference: the difference itself if
+interval, the number of values in the data between them if ordinal (Krippendorff, "Computing
+Krippendorff's Alpha-Reliability", 2011).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Scale = Literal["ordinal", "interval"]
 
 @dataclass(frozen=True, slots=True)
 class Responses:
-    """The values that judges gave, each to one system on one item."""
+    """The values given by judges, each to one system on one item."""
 
     items: Ints
     systems: Ints
@@ -76,7 +76,7 @@ class Anova:
 
 @dataclass(frozen=True, slots=True)
 class PairTest:
-    """How far the first system is ahead of the second."""
+    """The lead of the first system over the second."""
 
     first: int
     second: int
@@ -94,7 +94,7 @@ def system_intervals(responses: Responses, config: EvaluationConfig) -> list[Int
     with np.errstate(invalid="ignore", divide="ignore"):
         means = drawn[:, : responses.num_systems] / drawn[:, responses.num_systems :]
     observed = _means(sums.sum(axis=0), counts.sum(axis=0))
-    # A sample may happen to hold no response to a system.
+    # A sample may have no response to a system.
     bounds = [np.percentile(m[~np.isnan(m)], BOUNDS) for m in means.T]
     return [Interval(float(m), float(low), float(high)) for m, (low, high) in zip(observed, bounds)]
 
@@ -137,7 +137,7 @@ def item_p_values(sums: Floats, counts: Floats, *, trials: int, seed: int) -> Fl
     Args:
         sums: items x systems, the sum of a system's values on an item.
         counts: items x systems, the number of these values.
-        trials: how often to swap at random.
+        trials: number of random swaps.
         seed: of the swaps.
     """
     num_items, num_systems = sums.shape
@@ -151,7 +151,7 @@ def item_p_values(sums: Floats, counts: Floats, *, trials: int, seed: int) -> Fl
     as_large = np.zeros(len(pairs))
     for size in chunks(trials, num_items * len(pairs)):
         swaps = generator.integers(0, 2, (size, num_items)).astype(np.float64)
-        moved = swaps @ apart  # what the first systems gain and the second lose
+        moved = swaps @ apart  # gain of the first systems, loss of the second
         ones = _means(*(totals[:, None, first] + moved))
         others = _means(*(totals[:, None, second] - moved))
         as_large += (np.abs(ones - others) >= observed - ROUNDING).sum(axis=0)
@@ -196,7 +196,7 @@ def _means(sums: Floats, counts: Floats) -> Floats:
 
 
 def _is_testable(groups: Sequence[Floats]) -> bool:
-    """Has every system two values, and do they vary within some system?"""
+    """Whether every system has two values, and values vary within some system."""
     return all(len(group) > 1 for group in groups) and any(np.ptp(group) > 0 for group in groups)
 
 

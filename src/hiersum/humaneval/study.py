@@ -1,13 +1,13 @@
-"""A study: what is judged, by whom, in which order; its folder, and what judges may see of it.
+"""A study: what is judged, by whom and in which order; its folder, and what judges may see.
 
-    study.json       items, systems, tasks (which summaries, in which order, for which judge), seed, and
-                     checksums of the files it was made from
+    study.json       items, systems, tasks (summaries, order and judge of each), seed, and checksums
+                     of the files it was made from
     judges.json      the secret part of each judge's link, and of the link for marking answers
     answers.sqlite   every answer and every mark (see `answers.py`)
 
 A rating task shows the gold summary and some systems' summaries as A, B, C; a qa task shows one
-system's summary and the item's questions. Only study.json says which letter is which system: judges'
-browsers are never told. Answers are
+system's summary and the item's questions. Only study.json says which letter is which system:
+judges' browsers are never told. Answers are
 
     rating   {"best": "A", "worst": "C"}
     qa       {"q1": "in 1931", "q2": ""}; an empty answer means that the summary does not tell
@@ -33,18 +33,18 @@ FORMAT = 1
 LETTERS = "ABCDEFGH"
 STUDY_FILE, JUDGES_FILE, ANSWERS_FILE = "study.json", "judges.json", "answers.sqlite"
 GOLD, OTHER = "@gold", "@other:"
-"""Texts in attention checks that are not a system's: the gold summary, and another item's."""
+"""Attention-check texts that are not a system's: the gold summary, and another item's."""
 CHECK_QUESTION = "q0"
-"""The id of the question that only checks attention."""
+"""The id of the attention-check question."""
 MAX_ANSWER = 500
-"""Characters of one answer."""
+"""Maximum characters of an answer."""
 MAX_SECONDS = 1_000_000.0
 BEST, WORST = "best", "worst"
 
 PAGES = Path(__file__).parent / "pages"
 _STYLE = '<link rel="stylesheet" href="/static/style.css">'
 _SCRIPT = '<script src="/static/judge.js"></script>'
-# Lets the browser refuse any request from the file.
+# Makes the browser block all requests from the file.
 _POLICY = (
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
     "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">"
@@ -60,7 +60,7 @@ class Question:
     id: str
     text: str
     answers: tuple[str, ...]
-    """The correct answer, and other ways to write it."""
+    """The correct answer and its variants."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +76,16 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One thing that one judge is asked to do."""
+    """One task for one judge."""
 
     id: str
     kind: Kind
     judge: str
     item: str
     shown: tuple[str, ...]
-    """Systems in the order of their letters; a single one in a qa task."""
+    """Systems in the order of their letters; only one in a qa task."""
     is_check: bool = False
-    """Has an attention check: in qa one more question, in a rating an obvious choice."""
+    """Whether it has an attention check: an extra question (qa) or an obvious choice (rating)."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Study:
     items: tuple[Item, ...]
     judges: tuple[str, ...]
     tasks: tuple[Task, ...]
-    """Each judge's in their order, qa first: the gold summary gives answers away."""
+    """Each judge's tasks in order, qa first: the gold summary would give answers away."""
     responses: int
     seed: int
     inputs: dict[str, str]
@@ -138,7 +138,7 @@ class Study:
             return []
         asked = list(self.item[task.item].questions)
         if task.is_check:
-            # Nobody can answer this without looking at the summary.
+            # It cannot be answered without looking at the summary.
             word = self.texts(task)[0].split()[-1].strip(".,;:!?\"'()")
             text = "To show that you are reading: which word is the last one of the summary?"
             asked.append(Question(CHECK_QUESTION, text, (word,)))
@@ -151,17 +151,17 @@ class Study:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The secret parts of the links: whoever has one is that judge, or may mark answers."""
+    """The secrets in the links: they identify a judge, or allow marking."""
 
     judges: dict[str, str]
     marker: str
 
     def judge_of(self, token: str) -> str | None:
-        """Return the judge whose link this is."""
+        """Return the judge with this link."""
         return next((judge for judge, own in self.judges.items() if _is_same(own, token)), None)
 
     def is_marker(self, token: str) -> bool:
-        """Is this the link for marking?"""
+        """Whether this is the link for marking."""
         return _is_same(self.marker, token)
 
 
@@ -218,7 +218,7 @@ def read_study(folder: Path) -> Study:
 
 
 def read_links(folder: Path) -> Links:
-    """Read the secret parts of a study's links."""
+    """Read the secrets of a study's links."""
     path = folder / JUDGES_FILE
     record = parse_json(read_whole(path), str(path))
     try:
@@ -247,7 +247,7 @@ def _problems(study: Study) -> Iterator[str]:
 
 
 def judge_view(study: Study, judge: str, *, with_ratings: bool) -> dict[str, Any]:
-    """Return what a judge's page may know: texts and questions, never which system wrote what.
+    """Return what a judge's page may contain: texts and questions, never which system wrote what.
 
     Args:
         study: the study.
@@ -290,7 +290,7 @@ def export_pages(study: Study, folder: Path) -> list[Path]:
 def judge_page(study: Study, judge: str) -> str:
     """Return a page that holds its style, its script and the judge's tasks."""
     view = json.dumps(judge_view(study, judge, with_ratings=True), ensure_ascii=False)
-    data = view.replace("<", "\\u003c")  # no text can end the script element
+    data = view.replace("<", "\\u003c")  # keeps text from closing the script element
     page, style, script = (
         (PAGES / name).read_text(encoding="utf-8")
         for name in ("judge.html", "style.css", "judge.js")
@@ -333,12 +333,12 @@ def answer_fields(study: Study, task: Task) -> list[str]:
 
 
 def is_complete(study: Study, task: Task, answers: Mapping[str, str]) -> bool:
-    """Are all fields answered?"""
+    """Whether all fields are answered."""
     return all(field in answers for field in answer_fields(study, task))
 
 
 def checked_seconds(value: Any) -> float:
-    """Return a time in seconds, rounded; impossible ones are refused."""
+    """Return a time in seconds, rounded; refuse impossible ones."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise InputError("seconds must be a number")
     if not 0 <= value <= MAX_SECONDS:

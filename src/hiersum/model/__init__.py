@@ -1,1 +1,1 @@
-"""Token ids and a graph become states, and states become scores of the next token. No text here."""
+"""Networks: from token ids and a graph to scores of the next token. No text here."""

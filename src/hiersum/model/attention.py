@@ -1,4 +1,4 @@
-"""Multi-head attention between rows of flat tensors, run by run, through PyTorch's fused kernel."""
+"""Multi-head attention between ragged sequences, run by run, with PyTorch's fused kernel."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def attend(
 def attention_weights(
     query_RHK: Tensor, key_RHK: Tensor, queries: Spans, keys: Spans, *, scale: float
 ) -> list[Tensor]:
-    """Return the weights of `attend`, weights_HSM per sequence; its kernel does not return them."""
+    """Return the weights of `attend`, weights_HSM per sequence; the fused kernel does not."""
     pairs = zip(queries.split(query_RHK), keys.split(key_RHK), strict=True)
     return [(torch.einsum("shk,mhk->hsm", q, k) * scale).softmax(-1) for q, k in pairs]
 

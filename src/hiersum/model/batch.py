@@ -1,4 +1,4 @@
-"""Batch: the tensors that a network reads, and the one legend of shape letters.
+"""Batch: the tensors that a network reads, and the legend of shape letters.
 
     B  clusters in the batch               D  model width
     P  paragraphs in a cluster             H  attention heads
@@ -7,7 +7,7 @@
     M  source tokens of a cluster          V  vocabulary
     R  source tokens in the batch          N  live hypotheses (beams) of a cluster
     S  tokens of a summary so far          C  slots of compressed memory
-    Y  target tokens in the batch          X  tokens that a search has stored of a cluster
+    Y  target tokens in the batch          X  tokens stored per cluster during search
     L  global layers
 
 R, Y and Q are flat: only real tokens and paragraphs, cluster after cluster (see `spans`). A
@@ -31,7 +31,7 @@ from hiersum.model.spans import Spans
 
 @dataclass(frozen=True)
 class Batch:
-    """Clusters as ids: ranked paragraphs, edges between them, and targets when training."""
+    """Clusters as ids: ranked paragraphs, edges between them, and targets in training."""
 
     source_R: Tensor
     """Ids of all real source tokens."""
@@ -42,17 +42,17 @@ class Batch:
     graphs: tuple[Tensor, ...] | None = None
     """Edge weights between a cluster's paragraphs, one graph_PP per cluster, not yet normalised."""
     input_Y: Tensor | None = None
-    """Target tokens that are read: all but the last of each target."""
+    """Decoder input: all tokens but the last of each target."""
     label_Y: Tensor | None = None
-    """Target tokens to predict: all but the first of each target."""
+    """Labels: all tokens but the first of each target."""
     target_lengths: tuple[int, ...] = ()
-    """Tokens of each target that are read."""
+    """Input tokens of each target."""
     outlines: tuple[Outline, ...] | None = None
-    """The source sentences of each cluster, for a network that plans."""
+    """The source sentences of each cluster, for a planning network."""
     plans: tuple[tuple[Plan, ...], ...] | None = None
-    """For each cluster the plan of each target sentence; None: all tokens see the whole source."""
+    """For each cluster the plan of each target sentence; None: attend to the whole source."""
     stretches: tuple[tuple[int, ...], ...] = ()
-    """For each cluster the target tokens of each sentence; only with plans."""
+    """For each cluster the number of target tokens per sentence; only with plans."""
 
     @classmethod
     def from_ids(
@@ -61,10 +61,10 @@ class Batch:
         targets: Sequence[Sequence[int]] | None = None,
         graphs: Sequence[Sequence[Sequence[float]] | Tensor] | None = None,
     ) -> Batch:
-        """Join clusters of ranked paragraphs of ids.
+        """Make a batch of ranked paragraphs.
 
         Args:
-            sources: for each cluster its paragraphs, best first; empty paragraphs are left out.
+            sources: for each cluster its paragraphs, best first; empty ones are dropped.
             targets: for each cluster the ids from the begin piece to the end piece.
             graphs: for each cluster the edge weights between all given paragraphs.
 
@@ -89,13 +89,13 @@ class Batch:
     def from_padded(
         cls, source_BPT: Tensor, pad_id: int, targets: Sequence[Sequence[int]] | None = None
     ) -> Batch:
-        """Join padded ids of shape (B, P, T) or, with one paragraph per cluster, (B, M)."""
+        """Make a batch from padded ids: (B, P, T), or (B, M) with one paragraph per cluster."""
         padded_BPT = source_BPT if source_BPT.dim() == 3 else source_BPT[:, None]
         sources = [[ids[ids != pad_id].tolist() for ids in cluster] for cluster in padded_BPT]
         return cls.from_ids(sources, targets)
 
     def with_targets(self, targets: Sequence[Sequence[int]]) -> Batch:
-        """Return the batch with summaries to score, each from its begin to its end piece."""
+        """Return the batch with targets, each from begin piece to end piece."""
         if len(targets) != len(self):
             raise InputError(f"{len(targets)} targets for {len(self)} clusters")
         for number, ids in enumerate(targets):
@@ -111,7 +111,7 @@ class Batch:
     def with_plans(
         self, outlines: Sequence[Outline], plans: Sequence[Sequence[Plan]] | None, end_id: int
     ) -> Batch:
-        """Return the batch with its source sentences and, where it has targets, their plans.
+        """Return the batch with source sentences and, if it has targets, their plans.
 
         Raises:
             InputError: an outline does not fit the paragraphs, or a target's sentences its plans.
@@ -133,7 +133,7 @@ class Batch:
 
     @cached_property
     def planned_rows(self) -> PlannedRows | None:
-        """The source rows of every stretch; None if all tokens see the whole source."""
+        """The source rows of every stretch; None if all tokens attend to the whole source."""
         if self.outlines is None or self.plans is None:
             return None
         if not any(plan for cluster in self.plans for plan in cluster):

@@ -1,11 +1,11 @@
-"""Model folders: a network and all that loading it needs.
+"""Model folders: a network and everything needed to load it.
 
     config.json         format version, architecture, profile, sizes, special ids, checksum
     model.safetensors   the weights
     tokenizer.model     the SentencePiece model
     README.md           the card
 
-No pickle is written or read. Files are written under temporary names and then renamed, the config
+No pickles are written or read. Files are written under temporary names and then renamed, the config
 last, so a folder with a config is complete.
 """
 
@@ -63,7 +63,7 @@ def save_pretrained(
     folder.mkdir(parents=True, exist_ok=True)
     with _replacing(folder / WEIGHTS) as path:
         save_file(pack(network.state_dict(), storage), path, metadata={"format": "pt"})
-        path.chmod(folder.stat().st_mode & 0o666)  # safetensors allows the owner only
+        path.chmod(folder.stat().st_mode & 0o666)  # safetensors makes it readable by the owner only
         checksum = _checksum(path)
     if tokenizer is not None and tokenizer.resolve() != (folder / TOKENIZER).resolve():
         with _replacing(folder / TOKENIZER) as path:
@@ -88,8 +88,8 @@ def from_pretrained(
     Args:
         name_or_directory: a model folder, or `owner/name` on the Hugging Face hub.
         dropout: replaces the dropout it was saved with, for further training.
-        int8: keep stored integers where `quantized` reads them; only `quantized` can use the
-            network then.
+        int8: keep stored integers where `quantized` reads them; then only `quantized` can use the
+        network.
 
     Raises:
         CheckpointError: there is no such folder, or a file is missing, damaged or of another
@@ -214,7 +214,7 @@ def _some(names: list[str]) -> str:
 
 @contextmanager
 def _replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path; what was written there then replaces the file."""
+    """Yield a temporary path that then replaces the file."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     yield temporary
     os.replace(temporary, path)

@@ -1,9 +1,8 @@
-"""T-DMCA: a decoder that reads the source and then writes on (Liu et al., 2018, "Generating
-Wikipedia").
+"""T-DMCA: a decoder that reads the source as a prefix of the summary (Liu et al., 2018).
 
-One causal stack over source + summary. Layers alternate attention within blocks of the sequence and
-attention to a compressed memory of all of it, in which a strided convolution has made one key and
-value of every few tokens.
+One causal stack over source and summary. Layers alternate between attention within blocks and
+attention to a compressed memory of the whole sequence, in which a strided convolution merges every
+few tokens into one key and value.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class BeamCache:
         return cls(shared_2CHK, position, shared_2CHK[:, None, :0])
 
     def spread(self, num_beams: int) -> BeamCache:
-        """Return a cache for as many hypotheses; writing to it leaves this one as it is."""
+        """Return a copy for N hypotheses; writing to it leaves this one unchanged."""
         own_2NCHK = self.own_2NCHK.expand(-1, num_beams, -1, -1, -1)
         return replace(self, own_2NCHK=own_2NCHK, pending=list(self.pending))
 
@@ -54,7 +53,7 @@ class BeamCache:
         self.own_2NCHK = self.own_2NCHK[:, :, :0]
 
     def select(self, parents_N: Tensor) -> None:
-        """Let hypothesis n continue what was hypothesis parents_N[n]."""
+        """Make hypothesis n continue hypothesis parents_N[n]."""
         self.own_2NCHK = self.own_2NCHK[:, parents_N]
         self.pending = [pair if pair.size(1) == 1 else pair[:, parents_N] for pair in self.pending]
 
@@ -73,7 +72,7 @@ class BeamCache:
 
 @dataclass(frozen=True)
 class CompressedMemory:
-    """A source that was read: what each layer needs of each cluster to write on."""
+    """An encoded source: what each layer needs of each cluster to continue it."""
 
     layers: list[list[BeamCache]]
     sources: Spans
@@ -87,37 +86,37 @@ class CompressedState:
         self.source_lengths = list(encoded.sources.lengths)
         self.with_attention = with_attention
         self.attention: list[Tensor] = []
-        """After a step, if asked for: weights_NM of source tokens per cluster; rows sum to 1."""
+        """After a step, if requested: weights_NM of source tokens per cluster; rows sum to 1."""
 
     @property
     def num_clusters(self) -> int:
-        """Clusters that are still being written."""
+        """Clusters not yet finished."""
         return len(self.source_lengths)
 
     def select(self, parents_BN: Tensor) -> None:
-        """Let hypothesis n of cluster b continue what was hypothesis parents_BN[b, n]."""
+        """Make hypothesis n of cluster b continue hypothesis parents_BN[b, n]."""
         for layer in self.layers:
             for cache, parents_N in zip(layer, parents_BN, strict=True):
                 cache.select(parents_N)
 
     def keep(self, clusters: Sequence[int]) -> None:
-        """Go on with these clusters only, in this order."""
+        """Keep only these clusters, in this order."""
         self.layers = [[layer[cluster] for cluster in clusters] for layer in self.layers]
         self.source_lengths = [self.source_lengths[cluster] for cluster in clusters]
 
     def spread_attention(self, slot_weights: list[list[Tensor]], compression: int) -> None:
-        """Turn weights_HNC of slots, per compressed layer and cluster, into `attention`."""
+        """Convert weights_HNC of slots, per compressed layer and cluster, to `attention`."""
         self.attention = []
         for cluster, length in enumerate(self.source_lengths):
             num_slots = length // compression
             total_NM = slot_weights[0][cluster].new_zeros(slot_weights[0][cluster].size(1), length)
             for layer in slot_weights:
-                # Slots: one of zeros, then the source's, then the summary's own.
+                # Slots: a zero slot, then the source's, then the summary's own.
                 weights_NC = layer[cluster].mean(0)[:, 1 : 1 + num_slots]
                 total_NM[:, : num_slots * compression] += weights_NC.repeat_interleave(
                     compression, dim=1
                 )
-            total_NM += 1e-12  # even weights for a source too short for a slot
+            total_NM += 1e-12  # uniform if the source is too short for a slot
             self.attention.append(total_NM / total_NM.sum(1, keepdim=True))
 
 
@@ -138,7 +137,7 @@ class BlockAttention(nn.Module):
         return result
 
     def remember(self, states_MD: Tensor) -> BeamCache:
-        """Return the keys and values of the block that is not yet full."""
+        """Return the keys and values of the last, incomplete block."""
         num_full = len(states_MD) // self.block_length * self.block_length
         pair = self.attention.project_memory(states_MD[num_full:])
         return BeamCache.of(*pair, position=len(states_MD))
@@ -156,8 +155,8 @@ class CompressedAttention(nn.Module):
 
         slot_c = W [k_{sc}; ...; k_{sc+s-1}] + b      (the same for values), s tokens per slot
 
-    A convolution whose stride is its kernel is a linear map of windows. Token t sees the slots that
-    end at or before it, and a slot of zeros, so that the first tokens have something to look at.
+    A convolution with stride equal to its kernel is a linear map of windows. Token t sees the slots
+    that end at or before it, and a zero slot, so that the first tokens have something to attend to.
     """
 
     def __init__(self, parts: Parts) -> None:
@@ -177,7 +176,7 @@ class CompressedAttention(nn.Module):
         return self.attention.merge(torch.cat(mixed))
 
     def slots(self, key_MHK: Tensor, value_MHK: Tensor) -> tuple[Tensor, Tensor]:
-        """Return key_CHK and value_CHK of the slot of zeros and of every full window."""
+        """Return key_CHK and value_CHK of the zero slot and of every full window."""
         num_covered = len(key_MHK) // self.compression * self.compression
         result = []
         for rows, compress in ((key_MHK, self.compress_key), (value_MHK, self.compress_value)):
@@ -190,8 +189,8 @@ class CompressedAttention(nn.Module):
     def _attend(self, query_MHK: Tensor, key_CHK: Tensor, value_CHK: Tensor) -> Tensor:
         """Let token t = s g + r - 1 see slots 0 to g.
 
-        For one r that is plain causal attention of as many queries as there are slots, so the
-        queries become a batch of s such problems and no mask is needed.
+        For one r this is plain causal attention with as many queries as slots, so the queries
+        become a batch of s such problems and no mask is needed.
         """
         num_tokens, num_slots, s = len(query_MHK), len(key_CHK), self.compression
         after = num_slots * s - num_tokens - 1
@@ -207,7 +206,7 @@ class CompressedAttention(nn.Module):
         return mixed.permute(2, 0, 1, 3).flatten(0, 1)[1 : 1 + num_tokens]
 
     def remember(self, states_MD: Tensor) -> BeamCache:
-        """Return the slots of a source, and its last tokens, which do not fill one yet."""
+        """Return the slots of a source, and its last tokens, which do not fill a slot yet."""
         key_MHK, value_MHK = self.attention.project_memory(states_MD)
         num_covered = len(states_MD) // self.compression * self.compression
         cache = BeamCache.of(*self.slots(key_MHK, value_MHK), position=len(states_MD))
@@ -216,12 +215,12 @@ class CompressedAttention(nn.Module):
         return cache
 
     def extend(self, cache: BeamCache, pair_2NHK: Tensor) -> None:
-        """Add each hypothesis's next token; every few tokens become a slot."""
+        """Add each hypothesis's next token; full windows become slots."""
         cache.position += 1
         cache.pending.append(pair_2NHK)
         if len(cache.pending) < self.compression:
             return
-        # Pending source tokens have one row for all hypotheses.
+        # Pending source tokens have a single row, shared by all hypotheses.
         window_2NW = torch.cat([pair.expand_as(pair_2NHK).flatten(2) for pair in cache.pending], 2)
         slots = self.compress_key(window_2NW[0]), self.compress_value(window_2NW[1])
         cache.append(torch.stack(slots).view_as(pair_2NHK))
@@ -241,7 +240,7 @@ class CausalLayer(nn.Module):
     def forward(
         self, states_RD: Tensor, sequences: Spans, caches: list[BeamCache] | None
     ) -> Tensor:
-        """Return the next states; append to `caches` what writing on needs of each sequence."""
+        """Return the next states; append each sequence's cache to `caches`."""
 
         def look_back(x: Tensor) -> Tensor:
             if caches is not None:
@@ -272,7 +271,7 @@ class CausalLayer(nn.Module):
 
 
 class CompressedDecoder(nn.Module):
-    """T-DMCA with the interface of all networks: `encode` reads the source as a prefix."""
+    """T-DMCA with the common network interface: `encode` reads the source as a prefix."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -288,7 +287,7 @@ class CompressedDecoder(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.words.weight.device
 
     def encode(self, batch: Batch) -> CompressedMemory:
@@ -298,7 +297,7 @@ class CompressedDecoder(nn.Module):
         return CompressedMemory(caches, batch.sources)
 
     def forward(self, batch: Batch) -> Tensor:
-        """Return logits_YV: the score of every piece at each token of the given targets."""
+        """Return logits_YV, the scores of all pieces at each target token."""
         targets = batch.targets.split(batch.target_inputs())
         pairs = zip(batch.sources.split(batch.source_R), targets)
         words = self.words(torch.cat([ids for pair in pairs for ids in pair]))
@@ -309,7 +308,7 @@ class CompressedDecoder(nn.Module):
 
     @torch.no_grad()
     def source_attention(self, batch: Batch) -> list[Tensor]:
-        """Return, per cluster, weights_SM: how much each target token looks at each source token.
+        """Return, per cluster, weights_SM: each target token's attention to each source token.
 
         Averaged over compressed layers and heads; a slot's weight is spread over its tokens.
         """
@@ -328,12 +327,12 @@ class CompressedDecoder(nn.Module):
     def start(
         self, encoded: CompressedMemory, num_beams: int, with_attention: bool = False
     ) -> CompressedState:
-        """Begin `num_beams` summaries of each cluster."""
+        """Start `num_beams` summaries of each cluster."""
         return CompressedState(encoded, num_beams, with_attention)
 
     @torch.no_grad()
     def step(self, token_ids_BN: Tensor, state: CompressedState) -> Tensor:
-        """Append a token to each hypothesis; return log_probs_BNV of the next one."""
+        """Append a token to each hypothesis; return log_probs_BNV of the next."""
         words_BND = self.words(token_ids_BN)
         positions = [cache.position for cache in state.layers[0]]
         position_B = torch.tensor(positions, device=words_BND.device)

@@ -1,4 +1,4 @@
-"""The decoder: from a summary so far to the states that predict its next tokens.
+"""The decoder: from the summary so far to the states that predict its next tokens.
 
 Training reads whole targets at once (`Decoder.forward`); search reads one token per hypothesis
 (`Decoder.step`) and keeps keys and values in a `DecoderState`.
@@ -28,7 +28,7 @@ class EncoderOutput:
     sources: Spans
     """Source tokens of each cluster."""
     written: Written | None = None
-    """The beginnings of the summaries, for a search that continues them."""
+    """The summaries so far, for a search that continues them."""
 
     def narrowed(self, rows: PlannedRows, written: Written | None = None) -> EncoderOutput:
         """Return one source per stretch of planned targets: the rows it may attend to."""
@@ -72,7 +72,7 @@ class DecoderLayer(nn.Module):
         """
 
         def look_back(x: Tensor) -> Tensor:
-            is_causal = bias_HSS is None  # a bias already holds -inf for later tokens
+            is_causal = bias_HSS is None  # the bias already masks later tokens with -inf
             return self.self_attention.forward(
                 x, targets, is_causal=is_causal, bias_HTT=bias_HSS, seen=written
             )

@@ -1,13 +1,13 @@
-"""What a decoder remembers during search: the source once per cluster, the summaries as a tree.
+"""The decoder's state during search: the source once per cluster, the summaries as a tree.
 
 Source keys and values are shared by all hypotheses of a cluster. Neighbouring sources of equal
-length form one block, read by one kernel call: a step has so few queries that a call's fixed cost
-matters.
+length form one block, read by one kernel call: a step has so few queries that the overhead of a
+call matters.
 
-The hypotheses of a cluster grow out of each other, so what they have written is a tree: a token is
-stored once, however many hypotheses continue it, and never moves when they change places. A small
-table says which stored tokens belong to a hypothesis; the others are masked. When the store is
-full, tokens that no living hypothesis descends from are dropped.
+The hypotheses of a cluster branch from each other, so their tokens form a tree: a token is stored
+once, however many hypotheses continue it, and never moves when they are reordered. A small table
+says which stored tokens belong to which hypothesis; the others are masked. When the store is full,
+tokens without a live descendant are dropped.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class SourceBlock:
         return mixed_CHNK.transpose(1, 2)
 
     def weights(self, query_CNHK: Tensor, scale: float) -> Tensor:
-        """Return weights_CHNM of `attend`, whose kernel does not return them."""
+        """Return weights_CHNM of `attend`; the fused kernel does not."""
         scores_CHNM = query_CNHK.transpose(1, 2) @ self.key_CHMK.transpose(2, 3)
         return (scores_CHNM * scale).softmax(-1)
 
@@ -63,7 +63,7 @@ class HalfSourceBlock(SourceBlock):
         return (weights_CHNM @ self.value_CHMK).transpose(1, 2).to(query_CNHK.dtype)
 
     def weights(self, query_CNHK: Tensor, scale: float) -> Tensor:
-        """Return weights_CHNM of `attend`, before they are rounded."""
+        """Return weights_CHNM of `attend`, before rounding."""
         return self._scores(query_CNHK, scale).softmax(-1, dtype=torch.float32)
 
     def _scores(self, query_CNHK: Tensor, scale: float) -> Tensor:
@@ -78,7 +78,7 @@ def source_blocks(
     kind = HalfSourceBlock if half else SourceBlock
     if half:
         key_RHK, value_RHK = key_RHK.bfloat16(), value_RHK.bfloat16()
-    # (C, M, H, K) -> (C, H, M, K), each head's rows together in storage
+    # (C, M, H, K) -> (C, H, M, K), each head's rows contiguous
     keys, values = (
         [block.transpose(1, 2).contiguous() for block in sources.blocks(rows)]
         for rows in (key_RHK, value_RHK)
@@ -87,7 +87,7 @@ def source_blocks(
 
 
 def keep_sources(blocks: Sequence[SourceBlock], clusters: Sequence[int]) -> list[SourceBlock]:
-    """Return the blocks of these clusters only, in this order, as views."""
+    """Return the blocks of these clusters, in this order, as views."""
     places = [(block, row) for block in blocks for row in range(len(block))]
     pieces: list[tuple[SourceBlock, int, int]] = []
     for block, row in (places[cluster] for cluster in clusters):
@@ -108,7 +108,7 @@ class LayerCache:
     """Keys, then values, of the stored tokens."""
 
     def by_block(self, query_BNHK: Tensor) -> list[tuple[Tensor, SourceBlock]]:
-        """Return query_CNHK beside each block of sources."""
+        """Pair each block of sources with its query_CNHK."""
         queries = query_BNHK.split([len(block) for block in self.sources])
         return list(zip(queries, self.sources))
 
@@ -123,7 +123,7 @@ class LayerCache:
 
 @dataclass(frozen=True)
 class Written:
-    """Keys and values of the summaries so far, one per cluster, to continue from."""
+    """Keys and values of the summaries so far, one per cluster."""
 
     layers: list[tuple[Tensor, Tensor]]
     """key_YHK and value_YHK of each layer."""
@@ -140,19 +140,19 @@ class DecoderState:
         self.length = 0
         self.with_attention = with_attention
         self.attention: list[Tensor] = []
-        """After a step, if asked for: weights_NM of source tokens per cluster; rows sum to 1."""
+        """After a step, if requested: weights_NM of source tokens per cluster; rows sum to 1."""
         device = layers[0].written_2BHXK.device
         num_clusters = layers[0].written_2BHXK.size(1)
         self.is_own_BNX = torch.zeros(num_clusters, num_beams, 0, dtype=torch.bool, device=device)
         """Whether a hypothesis descends from a stored token."""
         self.place_BX = torch.zeros(num_clusters, 0, dtype=torch.long, device=device)
-        """Position of each stored token, shifted so that all summaries end at one position."""
+        """Position of each stored token, shifted so that all summaries end at the same position."""
         self.shift_B = torch.zeros(num_clusters, dtype=torch.long, device=device)
-        """That shift: how many tokens a summary is shorter than the longest."""
+        """The shift: tokens by which a summary is shorter than the longest."""
 
     @property
     def num_clusters(self) -> int:
-        """Clusters that are still being written."""
+        """Clusters not yet finished."""
         return self.is_own_BNX.size(0)
 
     @property
@@ -172,7 +172,7 @@ class DecoderState:
         self.length += 1
 
     def mask(self, bias_HS: Tensor | None) -> Tensor | None:
-        """Return what to add to scores_BHNX: -inf for tokens of others, else their bias."""
+        """Return the mask to add to scores_BHNX: -inf for tokens of others, else their bias."""
         if bias_HS is None:
             if self.num_beams == 1 and not self.shift_B.any():  # all tokens are its own
                 return None
@@ -182,7 +182,7 @@ class DecoderState:
         return bias_BHNX.masked_fill(~self.is_own_BNX[:, None], -torch.inf)
 
     def continue_from(self, written: Written) -> None:
-        """Let every hypothesis of a cluster continue what was written of it."""
+        """Make every hypothesis of a cluster continue its summary so far."""
         lengths = torch.tensor(written.summaries.lengths, device=self.place_BX.device)
         longest = int(lengths.max())
         self.shift_B = longest - lengths
@@ -196,13 +196,13 @@ class DecoderState:
         self.length = longest
 
     def select(self, parents_BN: Tensor) -> None:
-        """Let hypothesis n of cluster b continue what was hypothesis parents_BN[b, n]."""
+        """Make hypothesis n of cluster b continue hypothesis parents_BN[b, n]."""
         if self.num_beams > 1:
             index_BNX = parents_BN[:, :, None].expand_as(self.is_own_BNX)
             self.is_own_BNX = self.is_own_BNX.gather(1, index_BNX)
 
     def keep(self, clusters: Sequence[int]) -> None:
-        """Go on with these clusters only, in this order."""
+        """Keep only these clusters, in this order."""
         index = torch.tensor(list(clusters), device=self.is_own_BNX.device)
         self.is_own_BNX = self.is_own_BNX[index]
         self.place_BX = self.place_BX[index]
@@ -212,10 +212,10 @@ class DecoderState:
             layer.written_2BHXK = layer.written_2BHXK[:, index]
 
     def _make_room(self) -> None:
-        """Drop tokens without living descendants, then at least double the capacity."""
+        """Drop tokens without live descendants, then at least double the capacity."""
         is_living_BX = self.is_own_BNX.any(1)
         num_kept = int(is_living_BX.sum(1).max()) if self.num_stored else 0
-        # Living tokens first, in order; a cluster with fewer keeps some dead ones, still masked.
+        # Live tokens first, in order; a cluster with fewer keeps some dead ones, still masked.
         kept_BX = (~is_living_BX).long().sort(dim=1, stable=True).indices[:, :num_kept]
         self.is_own_BNX = self.is_own_BNX.gather(2, kept_BX[:, None].expand(-1, self.num_beams, -1))
         self.place_BX = self.place_BX.gather(1, kept_BX)

@@ -1,4 +1,4 @@
-"""The encoder: ranked paragraphs become one state per token, through local and global layers.
+"""The encoder: one state per token of the ranked paragraphs, through local and global layers.
 
 A flat encoder is the same stack without global layers, reading each cluster as one long paragraph.
 """
@@ -105,11 +105,11 @@ class Encoder(nn.Module):
         Args:
             words_RD: the embedded tokens.
             batch: the paragraphs they belong to.
-            weights: each global layer appends one weights_HPP per cluster: how much each paragraph
-                attends to the others.
+            weights: each global layer appends one weights_HPP per cluster, the attention between
+            paragraphs.
 
         Raises:
-            InputError: a head reads graphs and the batch has none.
+            InputError: a head needs a graph and the batch has none.
         """
         if self.needs_graphs and batch.graphs is None:
             raise InputError(
@@ -133,7 +133,7 @@ class Encoder(nn.Module):
     def _run(
         self, states_RD: Tensor, layout: Layout, batch: Batch, weights: list[list[Tensor]] | None
     ) -> Tensor:
-        """Run all layers on tokens in the order of the layout."""
+        """Run all layers on tokens in layout order."""
         rank_Q = self._ranks(layout, batch).to(states_RD.device)
         if self.positions is not None:
             states_RD = states_RD + self.positions(layout.tokens, rank_Q).to(states_RD.dtype)

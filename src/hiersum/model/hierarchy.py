@@ -1,6 +1,6 @@
-"""Global layers: pool each paragraph, relate the paragraphs, add the result to each token.
+"""Global layers: pool each paragraph, attend across paragraphs, add the result to each token.
 
-Sections 3.2.3 and 3.2.4 of the paper. Tokens are flat rows in order of paragraph length; `Layout`
+Sections 3.2.3 and 3.2.4 of the paper. Tokens are flat rows sorted by paragraph length; `Layout`
 maps between that order and the batch's.
 """
 
@@ -20,7 +20,7 @@ from hiersum.model.spans import Spans
 
 @dataclass(frozen=True)
 class Layout:
-    """Paragraphs in order of length, so that equally long ones make dense blocks."""
+    """Paragraphs sorted by length, so that equally long ones form dense blocks."""
 
     order: tuple[int, ...]
     """For each paragraph in this layout its index in the batch."""
@@ -184,7 +184,7 @@ class GlobalLayer(nn.Module):
     def forward(
         self, states_RD: Tensor, layout: Layout, weights: list[list[Tensor]] | None = None
     ) -> Tensor:
-        """Return the next states; append to `weights` how paragraphs attend to each other."""
+        """Return the next states; append the attention between paragraphs to `weights`."""
         if self.input_norm is None:
             told_RD = states_RD + layout.tokens.repeat(self.context(states_RD, layout, weights))
             change_RD = self._drop(self.feed_forward(told_RD))
@@ -197,7 +197,7 @@ class GlobalLayer(nn.Module):
     def context(
         self, states_RD: Tensor, layout: Layout, weights: list[list[Tensor]] | None = None
     ) -> Tensor:
-        """Return c, one row per paragraph in the order of the layout."""
+        """Return c, one row per paragraph in layout order."""
         head_QHK = self.pooling(states_RD, layout.tokens)[list(layout.inverse)]
         if weights is not None:
             weights.append(self.relations.weights(head_QHK, layout.clusters, layout.graphs))

@@ -1,9 +1,9 @@
-"""Networks for search: the same maps as a trained network's, with faster linear layers.
+"""Networks for search: the trained network's maps with faster linear layers.
 
 Only the layers that write a summary are replaced. Those that read the source (the encoder, source
-keys and values) are shared with the original network. A step multiplies few rows, so starting a
-product is a good part of its cost: the three projections of self-attention become one product, and
-so do the two of a gated feed-forward network.
+keys and values) are shared with the original network. A step multiplies few rows, so call overhead
+matters: the three projections of self-attention become one product, and so do the two of a gated
+feed-forward network.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from hiersum.model.network import Network
 from hiersum.model.storage import join_rows, quantize
 
 MakeLinear = Callable[[Tensor, Tensor | None], nn.Module]
-"""From a weight and a bias to a module that maps x to W x + b."""
+"""Makes a module that maps x to W x + b from a weight and a bias."""
 AnyModule = TypeVar("AnyModule", bound=nn.Module)
 
-# Up to this many weights, one row is multiplied fastest in one thread, by torch's own product.
+# Up to this many weights, torch's own product in one thread is fastest for one row.
 SMALL_MATRIX = 1 << 21
-# The operator itself: torch's wrapper inspects every argument for its compiler's sake.
+# The operator itself: torch's wrapper inspects every argument for the compiler.
 _linear_dynamic = torch.ops.quantized.linear_dynamic.op
 
 
 class PackedLinear(nn.Module):
-    """W x + b with W in the order in which oneDNN's kernels read it.
+    """W x + b with W in the memory layout of oneDNN's kernels.
 
-    torch's own product spends most of a step on bringing wide matrices into that order.
+    torch's own product spends most of a step converting wide matrices to that layout.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
@@ -63,7 +63,7 @@ class Int8Linear(nn.Module):
     def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
         super().__init__()
         values, scale = quantize(weight)
-        with warnings.catch_warnings():  # the tensor type is deprecated; its kernels have no heir
+        with warnings.catch_warnings():  # deprecated, but there is no replacement
             warnings.simplefilter("ignore", UserWarning)
             channels = torch._make_per_channel_quantized_tensor(
                 values, scale[:, 0].double(), torch.zeros(len(values), dtype=torch.long), 0
@@ -73,7 +73,7 @@ class Int8Linear(nn.Module):
         )
 
     def forward(self, states: Tensor) -> Tensor:
-        # True: activations in 7 bits. Kernels add pairs of products in 16 bits; 8 could overflow.
+        # True: 7-bit activations. Kernels add pairs of products in 16 bits; 8 bits could overflow.
         result: Tensor = _linear_dynamic(states, self.packed, True)
         return result
 
@@ -88,7 +88,7 @@ def can_pack(network: Network) -> bool:
 
 
 def packed(network: Network) -> Network:
-    """Return a network for search with packed weights; the numbers are the same to rounding."""
+    """Return a network for search with packed weights; results are equal up to rounding."""
     return with_linears(network, PackedLinear)
 
 
@@ -113,14 +113,14 @@ def quantized_names(network: Network) -> set[str]:
         for name, module in modules.items()
         if isinstance(module, nn.Linear) and name.startswith(writing) and not name.endswith(reading)
     }
-    if network.output.scale != 1:  # it is multiplied into the embedding, so that must be floats
+    if network.output.scale != 1:  # folded into the embedding, which must be float
         return names
     words = {f"{n}.weight" for n, module in modules.items() if isinstance(module, WordEmbedding)}
     return names | words | {"output.weight"}
 
 
 def with_linears(network: Network, make_linear: MakeLinear) -> Network:
-    """Return a network that writes with the layers of `make_linear` and shares what reads."""
+    """Return a network whose decoder uses `make_linear` and whose encoder is shared."""
     fast: Network
     if isinstance(network, CompressedDecoder):
         words = network.words

@@ -65,7 +65,7 @@ class _CpuDropout(torch.autograd.Function):
 
 
 def sinusoid(position: Tensor, width: int) -> Tensor:
-    """Return e_p for each position p: e_p[2i] = sin(p / 10000^(2i/width)), e_p[2i+1] = cos(same)."""
+    """Return e_p per position p: e_p[2i] = sin(p / 10000^(2i/width)), e_p[2i+1] = cos(same)."""
     even = torch.arange(0, width, 2, device=position.device)
     angle = position[:, None] * torch.exp(even * (-math.log(10_000.0) / width))
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)[:, :width]
@@ -133,7 +133,7 @@ class FeedForward(nn.Module):
     def forward(self, states_RD: Tensor) -> Tensor:
         if torch.is_grad_enabled() or len(states_RD) <= ROWS_AT_ONCE:
             return self._transform(states_RD)
-        # In parts, so that the wide hidden layer of a long source stays in the CPU's cache.
+        # In chunks, so that the wide hidden layer of a long source stays in the CPU cache.
         return torch.cat([self._transform(part) for part in states_RD.split(ROWS_AT_ONCE)])
 
     def _transform(self, states_RD: Tensor) -> Tensor:
@@ -192,8 +192,8 @@ class HeadLinear(nn.Module):
 def initialize(module: nn.Module) -> None:
     """Draw matrices Xavier-uniformly (per head where there are heads); biases 0, norms 1.
 
-    Scaled embeddings get variance 1 after scaling: drawn as a matrix of thousands of rows, they
-    would start far smaller than the positions added to them.
+    Scaled embeddings get variance 1 after scaling; Xavier over thousands of rows would make them
+    far smaller than the positions added to them.
     """
     for name, parameter in module.named_parameters():
         if parameter.dim() == 3:

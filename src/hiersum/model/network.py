@@ -1,7 +1,7 @@
-"""Networks as training and search use them, and `build_network`, which makes them from a config.
+"""Networks for training and search, and `build_network`, which makes them from a config.
 
-Every network has `forward(batch)` for training, and `encode(batch)`, `start(encoded, num_beams)` and
-`step(token_ids, state)` for search; its state has `select(parents)` and `keep(clusters)`.
+Every network has `forward(batch)` for training, and `encode(batch)`, `start(encoded, num_beams)`
+and `step(token_ids, state)` for search; its state has `select(parents)` and `keep(clusters)`.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class EncoderDecoder(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where the weights are."""
+        """The device of the weights."""
         return self.source_words.weight.device
 
     def encode(self, batch: Batch) -> EncoderOutput:
@@ -66,7 +66,7 @@ class EncoderDecoder(nn.Module):
         return EncoderOutput(states_RD, batch.sources)
 
     def forward(self, batch: Batch) -> Tensor:
-        """Return logits_YV: the score of every piece at each token of the given targets."""
+        """Return logits_YV, the scores of all pieces at each target token."""
         return self._logits(self.decode(batch, self.encode(batch)))
 
     def forward_with_plans(self, batch: Batch) -> tuple[Tensor, Tensor]:
@@ -89,7 +89,7 @@ class EncoderDecoder(nn.Module):
         return [states[[end - 1 for end in accumulate(lengths)]] for states, lengths in pairs]
 
     def source_sentences(self, encoded: EncoderOutput, batch: Batch) -> list[SourceSentences]:
-        """Return what the planner knows of each cluster's sentences."""
+        """Return the planner's view of each cluster's sentences."""
         assert batch.outlines is not None
         parts = encoded.sources.split(encoded.states_RD)
         return list(map(pool_sentences, parts, batch.outlines, batch.ranks))
@@ -102,16 +102,16 @@ class EncoderDecoder(nn.Module):
         plans: Sequence[Sequence[Plan]],
         summaries: Sequence[Sequence[int]],
     ) -> tuple[Written, list[Tensor]]:
-        """Read summaries so far, to continue them.
+        """Encode the summaries so far, to continue them.
 
         Args:
             encoded: the sources.
             outlines: the source sentences.
-            plans: for each cluster the plans of its sentences so far; empty if nothing is written.
+            plans: for each cluster the plans of its sentences so far; empty if it has none.
             summaries: for each cluster with plans its pieces, each sentence with its end piece.
 
         Returns:
-            What a search continues from, and for each of these clusters ended_D, the state that
+            The state to continue from, and for each of these clusters ended_D, the state that
             predicted its last end piece.
         """
         stretches = [cut_stretches(ids, self.config.end_id) for ids in summaries]
@@ -131,7 +131,7 @@ class EncoderDecoder(nn.Module):
 
     @torch.no_grad()
     def source_attention(self, batch: Batch) -> list[Tensor]:
-        """Return, per cluster, weights_SM: how much each target token looks at each source token.
+        """Return, per cluster, weights_SM: each target token's attention to each source token.
 
         Averaged over layers and heads; rows sum to 1. Row s belongs to the prediction of label s.
         """
@@ -141,7 +141,7 @@ class EncoderDecoder(nn.Module):
 
     @torch.no_grad()
     def paragraph_attention(self, batch: Batch) -> list[Tensor]:
-        """Return, per cluster, weights_LHPP: how much each paragraph attends to the others.
+        """Return, per cluster, weights_LHPP: the attention between paragraphs.
 
         L are the global layers, first to last; a flat network has none. Rows sum to 1.
         """
@@ -153,12 +153,12 @@ class EncoderDecoder(nn.Module):
     def start(
         self, encoded: EncoderOutput, num_beams: int, with_attention: bool = False
     ) -> DecoderState:
-        """Begin `num_beams` summaries of each cluster."""
+        """Start `num_beams` summaries of each cluster."""
         return self.decoder.start(encoded, num_beams, with_attention)
 
     @torch.no_grad()
     def step(self, token_ids_BN: Tensor, state: DecoderState) -> Tensor:
-        """Append a token to each hypothesis; return log_probs_BNV of the next one."""
+        """Append a token to each hypothesis; return log_probs_BNV of the next."""
         states_BND = self.decoder.step(self.target_words(token_ids_BN), state)
         return self._logits(states_BND).float().log_softmax(-1)
 
@@ -184,7 +184,7 @@ Network = EncoderDecoder | CompressedDecoder
 
 
 def with_planner(network: Network, width: int) -> EncoderDecoder:
-    """Give a trained network a fresh planner; everything else stays as it is.
+    """Add a new planner to a trained network; everything else is unchanged.
 
     Raises:
         ConfigError: the network reads its source as one sequence, or has a planner already.
@@ -200,7 +200,7 @@ def with_planner(network: Network, width: int) -> EncoderDecoder:
 
 
 def build_network(config: ModelConfig) -> Network:
-    """Make the network that a config describes, with fresh weights."""
+    """Build the network that a config describes, with new weights."""
     is_compressed = config.architecture == "tdmca"
     network = CompressedDecoder(config) if is_compressed else EncoderDecoder(config)
     initialize(network)

@@ -1,8 +1,8 @@
-"""Parts: a config's numbers become attention, norms and feed-forward networks of the right form.
+"""Build attention, norms and feed-forward networks from a config.
 
-Profiles are the few switches in which the paper, the released code and T5 differ: `paper` follows
-the equations of Liu & Lapata (2019); `hiersumm` reproduces the code its authors released; `t5` runs
-a pretrained T5 below global layers in `hiersumm` form.
+Profiles hold the few switches in which the paper, the released code and T5 differ: `paper` follows
+the equations of Liu & Lapata (2019); `hiersumm` reproduces the authors' code; `t5` runs a
+pretrained T5 below global layers of the `hiersumm` kind.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from hiersum.model.layers import (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Profile:
-    """What a network's form depends on besides its sizes."""
+    """The differences between profiles, besides sizes."""
 
     pre_norm: bool
     """x + f(norm(x)) and a norm after the last layer, rather than norm(x + f(x))."""
@@ -51,8 +51,8 @@ class Profile:
 
 PAPER = Profile(
     pre_norm=False,
-    # Not in the paper's equations. Unscaled, words start so small that positions drown them out,
-    # and for a long time the network learns only their frequencies.
+    # Not in the paper's equations. Unscaled, words are so small at first that positions drown them
+    # out, and for a long time the network learns only word frequencies.
     scaled_embeddings=True,
     rank_first=True,
     pooled_projection=True,
@@ -79,7 +79,7 @@ PROFILES: Mapping[str, Profile] = {
 
 
 class Parts:
-    """Makes the parts of one network."""
+    """Builds the parts of one network."""
 
     def __init__(self, config: ModelConfig) -> None:
         self.config = config
@@ -154,10 +154,10 @@ class Parts:
         return Residual(norm=self.norm(), pre_norm=self.profile.pre_norm, dropout=self.dropout)
 
     def norm(self, width: int | None = None) -> nn.Module:
-        """Return a norm, as wide as the model unless said otherwise."""
+        """Return a norm, by default as wide as the model."""
         kind = RmsNorm if self.profile.relative else nn.LayerNorm
         return kind(width or self.config.width, eps=NORM_EPSILON)
 
     def pre_norm(self) -> nn.Module | None:
-        """Return a norm that only pre-norm profiles have."""
+        """Return a norm for pre-norm profiles only."""
         return self.norm() if self.profile.pre_norm else None

@@ -1,18 +1,19 @@
 """Plans: each sentence of a summary attends only to the source sentences it is written from.
 
-A summary with plans is written sentence by sentence, and each sentence ends with the end piece. The
-tokens that predict sentence k, its stretch, attend to the source rows of plan k and to no others. A
-stretch is a sequence of its own for attention to the source, so no mask is needed.
+A summary with plans is written sentence by sentence, each ending with the end piece. The tokens
+that predict sentence k, its stretch, attend only to the source rows of plan k. For attention to the
+source, a stretch is a separate sequence, so no mask is needed.
 
-The planner chooses the next plan at each sentence boundary. It sees the decoder's state where the
-last sentence ended, and the encoder's states pooled by sentence and paragraph:
+The planner chooses the next plan at each sentence boundary, from the decoder's state at the end of
+the last sentence and the encoder's states pooled by sentence and paragraph:
 
     score_kj = w . tanh(W_q h_k + W_s v_j + W_p p_j + W_f f_kj)      plan k is about sentence j
     stop_k   = w . tanh(W_q h_k + z + W_g g_k)                       the summary ends before k
-    join_kj  = u . tanh(U_q h_k + U_a v_a + U_b v_j + U_f d_aj)      sentence j joins the main one, a
+    join_kj  = u . tanh(U_q h_k + U_a v_a + U_b v_j + U_f d_aj)      sentence j joins a, the main
+    one
 
 h_0 is learned. v and p are mean states of a sentence and of its paragraph; f, g and d are a few
-facts: what was used before, where a sentence stands, how near it is to the main one.
+features: what was used before, position, and distance to the main sentence.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from hiersum.errors import InputError
 from hiersum.model.spans import Spans
 
 Plan = tuple[int, ...]
-"""The source sentences of one summary sentence, the main one first; empty: the whole source."""
+"""The source sentences of a summary sentence, main one first; empty: the whole source."""
 
 NUM_FACTS = 8
 NUM_STOP_FACTS = 2
@@ -40,13 +41,13 @@ NUM_JOIN_FACTS = 4
 
 @dataclass(frozen=True)
 class Outline:
-    """The source sentences of one cluster, numbered through its paragraphs."""
+    """The source sentences of one cluster, numbered across its paragraphs."""
 
     lengths: tuple[int, ...]
     """Tokens of each paragraph."""
     boundaries: tuple[tuple[int, ...], ...]
-    """For each paragraph the token at which each sentence begins, then where the last one ends.
-    Tokens before the first sentence are the title."""
+    """For each paragraph the first token of each sentence, then the end of the last. Tokens before
+    the first sentence are the title."""
     documents: tuple[int, ...]
     """The document of each paragraph."""
 
@@ -134,14 +135,14 @@ def plan_rows(
 
 
 def cut_stretches(labels: Sequence[int], end_id: int) -> list[int]:
-    """Return the number of tokens of each sentence of a target, its end piece included."""
+    """Return the number of tokens of each target sentence, including its end piece."""
     ends = [place for place, token in enumerate(labels, start=1) if token == end_id]
     return [after - before for before, after in pairwise([0, *ends])]
 
 
 @dataclass(frozen=True)
 class SourceSentences:
-    """What the planner knows of one cluster's sentences."""
+    """The planner's view of one cluster's sentences."""
 
     outline: Outline
     ranks: tuple[int, ...]
@@ -183,7 +184,7 @@ class Planner(nn.Module):
         self.join_score = nn.Linear(hidden_width, 1)
 
     def expect_few_joins(self) -> None:
-        """Start with long odds against joining: few sentences join."""
+        """Start with low odds of joining: few sentences join."""
         nn.init.constant_(self.join_score.bias, -3.0)
 
     def boundaries(self, ended_KD: Tensor) -> Tensor:
@@ -211,7 +212,7 @@ class Planner(nn.Module):
         return score_KJ
 
     def joining(self, boundary_KD: Tensor, source: SourceSentences, main: Sequence[int]) -> Tensor:
-        """Return join_KJ: the log odds that a sentence joins the main one of each boundary."""
+        """Return join_KJ: the log odds that a sentence joins each boundary's main sentence."""
         facts_KJF = torch.stack([join_facts(source.outline, number) for number in main])
         hidden_KJW = (
             self.join_state(boundary_KD)[:, None]
@@ -225,8 +226,8 @@ class Planner(nn.Module):
     def loss(self, ended_KD: Tensor, source: SourceSentences, plans: Sequence[Plan]) -> Tensor:
         """Return the loss of a cluster's plans, summed over its boundaries.
 
-        At each boundary: the cross entropy of the plan's sentences, each with an equal share, or of
-        the stop after the last; and the binary cross entropy of what joins the main sentence.
+        At each boundary: the cross entropy of the plan's sentences, equally weighted, or of the
+        stop after the last; and the binary cross entropy of the joining sentences.
         """
         boundary_KD = self.boundaries(ended_KD)
         history = [plans[:number] for number in range(len(plans) + 1)]
@@ -249,7 +250,7 @@ class Planner(nn.Module):
 
 
 def sentence_facts(source: SourceSentences, plans: Sequence[Plan]) -> Tensor:
-    """Return facts_JF: what was used before, and where each sentence stands."""
+    """Return facts_JF: earlier use and position of each sentence."""
     outline = source.outline
     used = {number for plan in plans for number in plan}
     paragraphs = {outline.paragraphs[number] for number in used}
@@ -273,13 +274,13 @@ def sentence_facts(source: SourceSentences, plans: Sequence[Plan]) -> Tensor:
 
 
 def stop_facts(source: SourceSentences, plans: Sequence[Plan]) -> tuple[float, float]:
-    """Return how much was written, and how much of the source is used."""
+    """Return how much is written, and how much of the source is used."""
     used = {number for plan in plans for number in plan}
     return math.log1p(len(plans)), len(used) / len(source.outline)
 
 
 def join_facts(outline: Outline, main: int) -> Tensor:
-    """Return facts_JF: how near each sentence is to the main one."""
+    """Return facts_JF: the distance of each sentence to the main one."""
     main_paragraph = outline.paragraphs[main]
     rows = [
         (

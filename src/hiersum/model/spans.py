@@ -1,8 +1,8 @@
-"""Spans: ragged sequences, one after another in a flat tensor, without padding.
+"""Spans: ragged sequences stored back to back in a flat tensor, without padding.
 
-All sequences of a batch (paragraphs, sources, summaries) are joined along the first axis, so that
-linear layers, norms and feed-forward networks see real tokens only. For attention and pooling,
-neighbouring sequences of equal length (a run) are viewed as one dense block: no mask, no copy.
+All sequences of a batch (paragraphs, sources, summaries) are concatenated, so that linear layers,
+norms and feed-forward networks see real tokens only. For attention and pooling, neighbouring
+sequences of equal length (a run) are viewed as one dense block: no mask, no copy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Spans:
-    """Lengths of sequences that lie one after another in a flat tensor."""
+    """Lengths of sequences stored back to back in a flat tensor."""
 
     lengths: tuple[int, ...]
 
@@ -29,7 +29,7 @@ class Spans:
 
     @cached_property
     def runs(self) -> tuple[tuple[int, int], ...]:
-        """(count, length) of neighbours that are equally long."""
+        """(count, length) of runs of equally long neighbours."""
         return tuple((len(list(group)), length) for length, group in groupby(self.lengths))
 
     def blocks(self, flat: Tensor) -> list[Tensor]:
@@ -45,11 +45,11 @@ class Spans:
 
     def positions(self, device: torch.device) -> Tensor:
         """Return each row's position within its sequence, from 0."""
-        # Joined on the CPU and moved once: a device would start a kernel per sequence.
+        # Built on the CPU and moved once: a device would launch a kernel per sequence.
         return torch.cat([torch.arange(length) for length in self.lengths]).to(device)
 
     def repeat(self, per_sequence: Tensor) -> Tensor:
-        """Give every row the value of its sequence."""
+        """Expand one value per sequence to its rows."""
         # expand per run, not repeat_interleave: the gradient is a sum, not a scatter of rows.
         runs = zip(per_sequence.split([count for count, _ in self.runs]), self.runs)
         rest = per_sequence.shape[1:]
@@ -66,6 +66,6 @@ class Spans:
 
 
 def joint_runs(queries: Spans, keys: Spans) -> list[tuple[int, int, int]]:
-    """(count, query length, key length) of neighbours that are equally long on both sides."""
+    """(count, query length, key length) of runs equally long on both sides."""
     pairs = zip(queries.lengths, keys.lengths, strict=True)
     return [(len(list(group)), *pair) for pair, group in groupby(pairs)]

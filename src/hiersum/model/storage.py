@@ -98,7 +98,7 @@ def unfilled() -> Iterator[None]:
 
 
 class _SkipInitialization(TorchFunctionMode):
-    """Skips weight initialization, for which torch would import its compiler on meta tensors."""
+    """Skips weight initialization, which would import torch's compiler for meta tensors."""
 
     def __torch_function__(
         self,

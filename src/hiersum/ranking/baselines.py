@@ -1,4 +1,4 @@
-"""Rankers that learn nothing: similarity to the title, reading order, and the oracle."""
+"""Rankers without training: similarity to the title, reading order, and the oracle."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ class ReadingOrder:
 
 @dataclass(frozen=True, slots=True)
 class OracleRanker:
-    """Scores a paragraph by its recall of the target's bigrams, which a trained ranker predicts.
+    """Scores a paragraph by its recall of the target's bigrams, the label of the trained ranker.
 
-    For training data only: the network reads what its target was made from, and is not taught to
-    write what it could not have read.
+    For training data only: the network reads what its target was made from, so it does not learn to
+    write what it cannot have read.
     """
 
     target: str
     fingerprint = "oracle"
-    """Tells its output from that of rankers that do not see the target."""
+    """Distinguishes its output from that of rankers that do not see the target."""
 
     def scores(self, title: str, paragraphs: Sequence[Paragraph]) -> list[float]:
         """Return the ROUGE-2 recalls, in [0, 1]."""

@@ -1,4 +1,4 @@
-"""Choose the ranker that `ranker.kind` names."""
+"""Open the ranker named by `ranker.kind`."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def choose_ranker(
     *,
     target: str | None = None,
 ) -> Ranker:
-    """Return the ranker that `ranker.kind` asks for.
+    """Return the ranker named by `ranker.kind`.
 
     Args:
-        kind: `cited` is the folder's citation scorer, `neural` the paper's LSTM ranker; `auto` is the
-            first of these that the folder has, else similarity; `none` keeps paragraphs in order. Any
-            other name is a plugin's (`hiersum.rankers`).
-        folder: a model folder; None without a model.
+        kind: `cited`: the folder's citation scorer; `neural`: the paper's LSTM ranker; `auto`: the
+        first of these that the folder has, else similarity; `none`: keep the order. Any other name
+        is a plugin (`hiersum.rankers`).
+        folder: a model folder; None if there is no model.
         tokenizer: the tokenizer of that folder.
-        target: what `oracle` ranks by.
+        target: the text that `oracle` ranks by.
 
     Raises:
         ConfigError: a trained ranker needs a model, or the oracle needs a target.

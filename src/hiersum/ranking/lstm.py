@@ -3,9 +3,9 @@
     i, f, o = sigmoid(W x_t + U h_{t-1} + b)    g = tanh(W x_t + U h_{t-1} + b)
     c_t = f * c_{t-1} + i * g                   h_t = o * tanh(c_t)
 
-Torch's LSTM multiplies W by every token and adds to U's gradient at every step. Here W is multiplied once
-by each *distinct* piece of a batch, and U's gradient is one large product at the end;
-`benchmarks/ranker.py` measures the gain.
+Torch's LSTM multiplies W by every token and adds to U's gradient at every step. Here W is
+multiplied once by each *distinct* piece of a batch, and U's gradient is one large product at the
+end; `benchmarks/ranker.py` measures the gain.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Sequences of piece ids in time order: the first ids of all sequences, the second ids, and so on.
+    """Sequences of piece ids in time order: the first ids of all, then the second, and so on.
 
     The longest sequence comes first, so that unfinished sequences are always the first rows.
     """

@@ -3,9 +3,9 @@
     u_t = lstm_t(title)    u_p = lstm_p(paragraph)    t = maxpool(u_t)
     p = maxpool(tanh(W1 [u_p; t]))                    score = sigmoid(W2 p)
 
-Both LSTMs share the embeddings. As tanh is monotonic and t the same for all tokens of a paragraph, the
-maximum is taken first, for the same result with less work:  p = tanh(maxpool(W1p u_p) + W1t t + b).
-Unlike in the paper, dropout on t is drawn once per paragraph, not once per token.
+Both LSTMs share the embeddings. As tanh is monotonic and t is the same for all tokens of a
+paragraph, the maximum is taken first, for the same result with less work: p = tanh(maxpool(W1p u_p)
++ W1t t + b). Unlike in the paper, dropout on t is drawn once per paragraph, not once per token.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""The citation scorer: which paragraphs would a good summary under this title cite?
+"""The citation scorer: predicts which paragraphs a good summary under this title would cite.
 
-A small network without torch on features that are cheap to count, fitted to the citations of written
-summaries (`recipes/ranker/fit_scorer.py`). With x the features of a paragraph, standardized and clipped,
+A small network without torch on cheap features, fitted to the citations of written summaries
+(`recipes/ranker/fit_scorer.py`). With x the standardized and clipped features of a paragraph,
 
     score = sigmoid(w . tanh(H x + b) + v . x + c)
 
-Most paragraphs about a bridge do not name it. So the scorer also uses the similarity of a paragraph to
-those that do (`feedback`, pseudo-relevance feedback: the cosine with the others, each weighted by its own
-relevance), and the relevance of its document as a whole.
+Most paragraphs about a bridge do not name it. So the scorer also uses a paragraph's similarity to
+those that do (`feedback`, pseudo-relevance feedback: the cosine with the others, each weighted by
+its own relevance), and the relevance of its document as a whole.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ FORMAT = 1
 KEY = "scorer"
 """The key of the weights in ranker.json."""
 MAX_DEVIATION = 3.0
-"""Largest deviation of a feature from its mean, in standard deviations: a cluster of 1,000 paragraphs is
-scored like the largest in training."""
+"""Clip features at this many standard deviations, so that a cluster of 1,000 paragraphs is scored
+like the largest in training."""
 _ARRAYS = ("mean", "scale", "linear", "hidden", "hidden_bias", "output")
 _SPOKEN = frozenset("i me my we us our you your yeah okay um uh so well".split())
 _NAME = re.compile(r"(?<=[a-z,;] )[A-Z]")
@@ -57,7 +57,7 @@ FEATURES = tuple(
 
 
 def features(title: str, paragraphs: Sequence[Paragraph]) -> Floats:
-    """Return a row of features for each paragraph.
+    """Return a row of features per paragraph.
 
     If no word of the title occurs in the paragraphs, the documents' topic replaces it.
     """
@@ -134,7 +134,7 @@ def _title_whole(title: str, stems: Sequence[Sequence[str]]) -> Floats:
 def _cosine_with_others(vectors: sparse.csr_matrix, weights: Floats) -> Floats:
     """Return the cosine of each paragraph with the weighted sum of all others."""
     total = np.asarray(vectors.T @ weights)
-    norms = np.asarray(vectors.multiply(vectors).sum(axis=1))[:, 0]  # 1, or 0 of an empty vector
+    norms = np.asarray(vectors.multiply(vectors).sum(axis=1))[:, 0]  # 1, or 0 for an empty vector
     with_all = np.asarray(vectors @ total)
     products = with_all - weights * norms
     squares = total @ total - 2 * weights * with_all + weights**2 * norms
@@ -280,7 +280,7 @@ class CitationRanker:
 
 
 def has_scorer(folder: Path) -> bool:
-    """Has the ranker of a model folder a citation scorer?
+    """Whether the ranker of a model folder has a citation scorer.
 
     Raises:
         CheckpointError: its ranker.json cannot be read.

@@ -1,12 +1,12 @@
-"""The topic of a cluster: find it where no title is given, and weigh documents by it.
+"""The topic of a cluster: find it if no title is given, and weight documents by it.
 
-`find_topic` returns the words that occur together in most documents; or, of the headings that contain
-these words, the one closest to what all documents discuss.
+`find_topic` returns the words that occur together in most documents; or, of the headings with these
+words, the one closest to what all documents discuss.
 
-`weigh_documents` drops what a search brought in by accident. A document is about a title as far as it
-keeps mentioning it: in how many passages the title's words occur (rare words count more), how often the
-title occurs as a whole, and whether the document opens with it. Nothing is dropped where most documents
-qualify, or where they resemble each other: those were gathered by hand about one thing.
+`weigh_documents` drops accidental search results. It scores how much a document is about the title:
+in how many passages the title's words occur (rare words count more), how often the whole title
+occurs, and whether the document opens with it. Nothing is dropped if most documents qualify, or if
+they are similar: then they were hand-picked.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from hiersum.types import Paragraph
 _MAX_HEADING_WORDS = 14
 _NOT_TOPICS = FUNCTION_WORDS.union(MONTHS, WEEKDAYS)
 _WORD_WEIGHTS = {1: 1.0, 2: 1.5, 3: 1.7}
-"""Weight of a phrase by its number of words: two say more than one, but occur less often."""
+"""Weight of a phrase by length: longer ones say more but occur less often."""
 _RUN = re.compile(r"[^\W\d_][\w'\u2019]*(?:[ -][^\W\d_][\w'\u2019]*)*")
 _CHARACTERS_READ = 1_000_000
-"""Of all documents together; a topic is named early."""
+"""Limit for all documents together; a topic is named early."""
 
 _QUALIFIER = re.compile(r"\s*\(.*|,\s.*")
 """The part that disambiguates a title: "Seth (rider)", "Somerville College, Oxford"."""
@@ -41,8 +41,8 @@ _OFTEN, _SELDOM = 0.4, 0.15
 _FEW_DOCUMENTS = 5
 """Up to five documents count as hand-picked; keep all."""
 _ALIKE = 0.033
-"""Median cosine above which documents count as hand-picked: 94 to 100 of 100 such folders have more,
-and 18 of 100 search results (EXPERIMENTS.md)."""
+"""Median cosine above which documents count as hand-picked: true of 94 to 100 of 100 such folders,
+and of 18 of 100 search results (EXPERIMENTS.md)."""
 _COPIED = 0.5
 """Median Jaccard index of words above which documents are copies of each other."""
 _MOST_COMPARED = 200
@@ -63,7 +63,7 @@ def find_topic(documents: Sequence[str]) -> str:
         total.update(count)
 
     def commonness(heading: str) -> float:
-        """Return how common its words are, on average; of equals the longer heading wins."""
+        """Return the mean document frequency of its words; ties go to the longer heading."""
         stems = _topic_stems(heading)
         return sum(num_documents[s] * math.log1p(total[s]) for s in stems) / (len(stems) + 2)
 
@@ -117,10 +117,10 @@ def _topic_stems(text: str) -> list[str]:
 
 
 def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: int) -> list[float]:
-    """Return for each document how much it is about a title.
+    """Return the relevance of each document to a title.
 
-    1 for the best, 0 for those to drop. All are 1 if there are few documents, if most or none are about
-    the title, if they are alike, or if the title is a headline.
+    1 for the best, 0 for those to drop. All are 1 if there are few documents, if most or none are
+    about the title, if they are alike, or if the title is a headline.
     """
     keep_all = [1.0] * num_documents
     name = bare_title(title)
@@ -167,7 +167,7 @@ def _mentions(
     coverages, scores = [], []
     for text, count in zip(texts, counts):
         mentioned = sum(weights[word] * number for word, number in count.items())
-        # One passage more than there are: a word in a very short text does not make its topic.
+        # One extra passage, so that a single word in a very short text does not make its topic.
         coverages.append(mentioned / total / (math.ceil(len(text) / _PASSAGE_WORDS) + 1))
         whole = f" {' '.join(text)} ".count(f" {' '.join(name)} ")
         opening = sum(weights[word] for word in words.intersection(text[:_OPENING_WORDS])) / total
@@ -176,14 +176,14 @@ def _mentions(
 
 
 def _are_alike(texts: Sequence[list[str]]) -> bool:
-    """Do documents share their characteristic words, or nearly all words?"""
+    """Whether documents share their characteristic words, or nearly all words."""
     joined = [" ".join(text) for text in texts if text]
     joined = joined[:: math.ceil(len(joined) / _MOST_COMPARED)]
     vectors = TfidfSpace(joined).vectors
     pairs = np.triu_indices(len(joined), 1)
     if np.median(cosines(vectors, vectors)[pairs]) >= _ALIKE:
         return True
-    # Words of every document have no tf-idf weight, so near copies must be compared by words.
+    # Words of every document have no tf-idf weight, so compare near copies by words.
     words = [set(text.split()) for text in joined]
     shares = [len(words[a] & words[b]) / len(words[a] | words[b]) for a, b in zip(*pairs)]
     return bool(np.median(shares) >= _COPIED)

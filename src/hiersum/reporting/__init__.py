@@ -1,1 +1,1 @@
-"""A summary to look at: one HTML file, or a page in the browser, both with the same view."""
+"""Show a summary as an HTML file or a live page, both with the same view."""

@@ -1,8 +1,8 @@
 """A report: summaries in one self-contained HTML file.
 
-The view is plain JavaScript modules (`assets/`). The live page loads them one by one; a report contains
-them as one script. A report's content policy allows only that script and style, by checksum, so that
-nothing in a title or a paragraph can run.
+The view is plain JavaScript modules (`assets/`). The live page loads them one by one; a report
+inlines them as one script. Its content policy allows only that script and style, by checksum, so
+that nothing in a title or paragraph can run.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MODULES = (
     *("dom", "result", "selection", "disagreements", "summary", "sources", "ranking", "coverage"),
     *("circle", "graph", "view", "theme", "report"),
 )
-"""The scripts of a report, each after those it imports from."""
+"""The scripts of a report, in order of dependency."""
 STYLES = ("base.css", "view.css", "panels.css", "adapt.css")
 _IMPORT = re.compile(r"^import [^;]*;\n", re.M)
 _EXPORT = re.compile(r"^export (?=(?:function|class) (\w+))", re.M)
@@ -44,11 +44,11 @@ def write_report(summary: Summary, path: Path, config: Config | None = None) -> 
 
     Args:
         summary: the summary.
-        path: the file; it is written atomically.
+        path: the output file, written atomically.
         config: the settings the summary was written with.
 
     Raises:
-        InputError: the place cannot be written to.
+        InputError: the file cannot be written.
     """
     write_results([result_with_report(summary, config)], path)
 
@@ -60,11 +60,11 @@ def write_results(
 
     Args:
         results: the results to show.
-        path: the file; it is written atomically.
+        path: the output file, written atomically.
         num_summaries: the number of summaries, if not all are shown.
 
     Raises:
-        InputError: the place cannot be written to.
+        InputError: the file cannot be written.
     """
     is_cut = num_summaries is not None and num_summaries > len(results)
     note = f"The first {len(results)} of {num_summaries:,} summaries." if is_cut else ""
@@ -175,7 +175,7 @@ def _plain_place(result: Mapping[str, Any], place: Mapping[str, Any]) -> str:
 
 
 def _plain_sentence(sentence: Mapping[str, Any]) -> str:
-    """Return a sentence with its support; a quotation stands in quotation marks."""
+    """Return a sentence with its support; quotations are in quotation marks."""
     text = escape(sentence["text"])
     shown = f"\u201c{text}\u201d" if sentence.get("quoted") else text
     support = sentence.get("support")

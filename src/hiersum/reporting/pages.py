@@ -1,7 +1,7 @@
 """The live page of a server, and the route that reads the files dropped on it.
 
 The page is served from `assets/` as it is: there is no build step, and its policy forbids loading
-anything from other sites. Uploaded files go through the same readers as files on disk, behind limits.
+anything from other sites. Uploads go through the same readers as files on disk, with limits.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_UPLOAD_BYTES = 25_000_000
 _MAX_NAME_CHARACTERS = 255
 _MAX_SECONDS = 60
 _KIND = "application/octet-stream"
-_MAX_AT_ONCE = 2  # a large PDF takes seconds of a processor
+_MAX_AT_ONCE = 2  # a large PDF takes seconds of CPU time
 _CLUSTER_SUFFIXES = (".json", ".jsonl", ".parquet")
 _TYPES = {
     "js": "text/javascript; charset=utf-8",
@@ -80,7 +80,7 @@ def mount_pages(
 
 @cache
 def _warm_up_once() -> None:
-    """Load the name finder, which takes seconds, before the page needs its first report."""
+    """Load the named-entity model, which takes seconds, before the first report."""
     Thread(target=warm_up, daemon=True).start()
 
 

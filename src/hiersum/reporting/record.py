@@ -1,7 +1,7 @@
-"""The data of a report beyond the result itself, as plain JSON.
+"""The data of a report beyond the result itself, as JSON.
 
-The documents and their paragraphs, the ranking, the graphs between paragraphs, and the coverage of each
-document. Large clusters are cut, and `cut` says what is missing.
+The documents and their paragraphs, the ranking, the graphs between paragraphs, and the coverage of
+each document. Large clusters are cut, and `cut` says what is missing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _one_at_a_time = Lock()  # spaCy's vocabulary is not thread-safe
 
 
 def report_record(summary: Summary, config: Config | None = None) -> dict[str, Any]:
-    """Return the data that the view shows of a summary (see docs/formats.md).
+    """Return the data that the view shows (see docs/formats.md).
 
     Args:
         summary: the summary.
@@ -76,7 +76,7 @@ def _cited(summary: Summary) -> set[Place]:
 def _shown(
     texts: Sequence[Sequence[str]], rank_of: Mapping[Place, int], cited: set[Place]
 ) -> set[Place]:
-    """Choose the paragraphs to show: first those cited, then those read, then the others."""
+    """Choose the paragraphs to show: cited, then read, then others."""
     places = [Place(d, p) for d, paragraphs in enumerate(texts) for p in range(len(paragraphs))]
     last = len(rank_of)
     places.sort(key=lambda place: (place not in cited, rank_of.get(place, last)))
@@ -129,7 +129,7 @@ def _coverage(
 
 
 def _graphs(summary: Summary, config: Config) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the graphs of the best paragraphs, and why some graphs are missing."""
+    """Return the graphs of the best paragraphs, and the reasons for missing ones."""
     nodes = summary.paragraphs[:MAX_NODES]
     graphs = [_graph_record("similarity", _similarity(summary, nodes, config))]
     missing = []

@@ -1,1 +1,1 @@
-"""The paper's experiments from one file: stages that build, train, write and score, and their report."""
+"""Run the paper's experiments from one file: build, train, write, score, report."""

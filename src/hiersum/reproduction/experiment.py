@@ -170,7 +170,7 @@ class Experiment:
         return config_from_dict(_merged(_PAPER, {"extractive": {"style": "paper"}}, self.common))
 
     def config(self, row: str) -> Config:
-        """Return the settings of a row: for all systems, then what defines its system, then its own.
+        """Return the settings of a row: for all systems, then its system's, then its own.
 
         Raises:
             ConfigError: they contradict each other.

@@ -80,7 +80,7 @@ def _tables(record: Record) -> Iterator[tuple[str, Table]]:
 
 
 def _notes(record: Record) -> Iterator[str]:
-    """Yield what readers of the numbers should know."""
+    """Yield notes for the reader."""
     yield (
         f"* The paper's numbers: {record['paper']}. They were measured on other data and cannot be "
         "compared with ours; the order of the systems can."
@@ -113,7 +113,7 @@ def _notes(record: Record) -> Iterator[str]:
 
 
 def _texts(record: Record) -> list[str]:
-    """The paper's output table: what each system writes about the same clusters."""
+    """The paper's output table: every system's summaries of the same clusters."""
     if not record["texts"]:
         return []
     labels = {row["row"]: row["label"] for row in record["rows"]}
@@ -184,7 +184,7 @@ def ablation_table(record: Record) -> Table | None:
 
 
 def longer_table(record: Record) -> Table | None:
-    """The paper's footnote: what longer input at test time gains each network."""
+    """The paper's footnote: the gain of each network from longer input at test time."""
     rows = [row for row in record["rows"] if row["against_shorter"]]
     if not rows:
         return None
@@ -200,7 +200,7 @@ def longer_table(record: Record) -> Table | None:
 
 
 def training_table(record: Record) -> Table | None:
-    """What each network was trained on, and whether that was enough."""
+    """The training data of each network, and whether it was enough."""
     rows = [r for r in record["rows"] if r["training"] and not r["row"].endswith(LONGER)]
     if not rows:
         return None
@@ -284,7 +284,7 @@ def _paper(numbers: Record | None) -> str:
 
 
 def draw_plots(record: Record, folder: Path) -> list[Path]:
-    """Draw scores, losses and ranking, as far as the record has them, as SVG files; return the paths.
+    """Plot scores, losses and ranking, if recorded, as SVG files; return the paths.
 
     Raises:
         MissingDependencyError: matplotlib is not installed.
@@ -294,7 +294,7 @@ def draw_plots(record: Record, folder: Path) -> list[Path]:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingDependencyError("drawing plots", "train") from error
-    matplotlib.rcParams["svg.hashsalt"] = "hiersum"  # the same record gives the same file
+    matplotlib.rcParams["svg.hashsalt"] = "hiersum"  # makes the output reproducible
     drawn = []
     for name, draw in (
         ("scores", _draw_scores),

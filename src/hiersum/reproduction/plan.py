@@ -1,4 +1,4 @@
-"""The stages of an experiment: what each needs, in which order they run, and how long they take."""
+"""Plan the stages of an experiment: their dependencies, order and estimated time."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Plan:
     ranking: Stage | None = None
     """Table 1."""
     forms: dict[str, dict[str, Stage]] = field(default_factory=dict)
-    """Prepared splits by form; networks that read alike share a form."""
+    """Prepared splits by form; networks with the same input share a form."""
     learning: dict[str, Stage] = field(default_factory=dict)
     """The training of each network, or the validation of a given one."""
     writing: dict[str, Stage] = field(default_factory=dict)
@@ -59,7 +59,8 @@ class Plan:
         """All stages, each after those it needs.
 
         Stages that fail if a file or library is missing come before those that take hours. Each
-        network is trained and tested before the next, in the experiment's order, so rows appear early.
+        network is trained and tested before the next, in the experiment's order, so rows appear
+        early.
         """
         shared = [*self.clusters.values(), self.vocabulary, self.ranker, self.ranking]
         prepared = [stage for splits in self.forms.values() for stage in splits.values()]
@@ -192,7 +193,7 @@ class Plan:
         )
 
     def _form(self, row: str, config: Config, splits: tuple[str, ...]) -> str:
-        """Return the form that a row reads; add stages for the given splits if missing."""
+        """Return the form that a row reads; add stages for missing splits."""
         system, _ = split_row(row)
         given = self.experiment.checkpoints.get(system)
         sections = ("data", "ranker", *(() if config.model.graph_head is None else ("graph",)))
@@ -237,7 +238,7 @@ def _identify(name: str, given: str) -> str:
 
 
 def _training_only(config: Config) -> Config:
-    """Reset settings that do not affect training, so that changing them does not invalidate a run."""
+    """Reset settings that do not affect training, so that changing them keeps a run valid."""
     is_written = config.training.max_rouge_examples > 0
     return replace(
         Config(),
@@ -251,7 +252,7 @@ def _training_only(config: Config) -> Config:
 def _sections(config: Config, *names: str) -> dict[str, Any]:
     """Return the settings of some sections that differ from their defaults.
 
-    Leaving out defaults lets a newer hiersum with more settings resume what an older one began.
+    Leaving out defaults lets a newer hiersum with more settings resume an older run.
     """
     values, defaults = (
         json.loads(json.dumps(config_to_dict(either))) for either in (config, Config())
@@ -266,7 +267,7 @@ def _sections(config: Config, *names: str) -> dict[str, Any]:
     }
 
 
-# Estimated seconds on two cores; finished stages correct them.
+# Estimates in seconds on two cores; corrected by finished stages.
 
 
 def training_cost(config: Config, million_tokens: float) -> float:
@@ -280,7 +281,7 @@ def training_cost(config: Config, million_tokens: float) -> float:
     attention = 2 * spans[model.architecture] * model.width
     layer = 4 * model.width**2 + 2 * model.width * model.ff_width + attention
     num_decoder_layers = 0 if model.architecture == "tdmca" else model.num_decoder_layers
-    # About a tenth of the tokens are targets; only they pass through the decoder and the output layer.
+    # About a tenth of the tokens are targets; only these pass through decoder and output.
     layers = (len(model.layers) + 0.1 * num_decoder_layers) * layer
     output = 0.1 * model.vocab_size * model.width
     return 5 + 1e6 * million_tokens * 6 * (layers + output) / _FLOPS

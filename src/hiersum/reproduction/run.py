@@ -1,4 +1,4 @@
-"""`hiersum reproduce`: run an experiment, score what its systems wrote, and write the report.
+"""`hiersum reproduce`: run an experiment, score its summaries, and write the report.
 
 The results are one JSON record, from which all tables and plots are made.
 """
@@ -56,11 +56,11 @@ def reproduce(
 
     Args:
         path: the experiment file.
-        out: the folder for everything that is made.
+        out: the output folder.
         overrides: settings as `section.key=value`.
         workers: processes that build and prepare.
-        redo: redo stages that were made from other settings.
-        report_only: only write the report on what is finished.
+        redo: redo stages whose settings have changed.
+        report_only: only write the report of finished stages.
 
     Raises:
         HiersumError: the experiment is invalid, or a stage failed.
@@ -112,7 +112,7 @@ def list_stages(path: Path, out: Path, *, overrides: Iterable[str] = (), workers
 
 
 def gather(plan: Plan, ledger: Ledger) -> dict[str, Any]:
-    """Return the record of an experiment as far as it is finished.
+    """Return the record of an experiment so far.
 
     Raises:
         DataError: the test clusters or the summaries are unusable.
@@ -147,7 +147,7 @@ def gather(plan: Plan, ledger: Ledger) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Results:
-    """The summaries and scores of all finished rows on the clusters that all of them cover."""
+    """The summaries and scores of all finished rows, on the clusters they all cover."""
 
     ids: list[str]
     titles: Mapping[str, str]

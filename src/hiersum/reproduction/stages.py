@@ -1,9 +1,9 @@
-"""Stages: pieces of work that run once and are repeated only when something they depend on changes.
+"""Stages: work that runs once and is redone only if something it depends on changes.
 
-OUT/stages/NAME.json records a stage's inputs, a fingerprint of these and of the stages it needs, whether
-it is finished, how long it took, and what it found. The note is written before the work begins, and all
-work can resume, so a run may be killed at any moment. A stage whose inputs have changed is refused, not
-silently redone: it may hold hours of work.
+OUT/stages/NAME.json records a stage's inputs, a fingerprint of these and of the stages it needs,
+whether it is finished, how long it took, and its results. This note is written before the work
+begins, and all work can resume, so a run may be killed at any time. A stage whose inputs have
+changed is refused, not silently redone: it may hold hours of work.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ class Stage:
     doing: str
     """Shown while it runs."""
     work: Callable[[], Mapping[str, Any] | None]
-    """Does the work or resumes it; returns what to record, as JSON."""
+    """Does or resumes the work; returns the results to record, as JSON."""
     inputs: Mapping[str, Any]
-    """Everything that determines the result, besides the stages it needs; JSON."""
+    """Everything that determines the result, besides the required stages; JSON."""
     needs: tuple[Stage, ...] = ()
     leaves: tuple[Path, ...] = ()
-    """The files and folders it makes; removed before the stage is redone."""
+    """The files and folders it creates; removed before the stage is redone."""
     cost: float = 1.0
     """Estimated seconds on two cores."""
 
@@ -51,14 +51,14 @@ class Stage:
 
     @property
     def fingerprint(self) -> str:
-        """A checksum of the inputs of this stage and of all stages it needs."""
+        """A checksum of the inputs of this stage and all stages it needs."""
         made_from = [FORMAT, self.inputs, [stage.fingerprint for stage in self.needs]]
         return hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What is recorded about a stage."""
+    """The record of a stage."""
 
     fingerprint: str
     inputs: Mapping[str, Any]
@@ -96,7 +96,7 @@ class Ledger:
         return note if is_current else None
 
     def found(self, stage: Stage) -> dict[str, Any]:
-        """Return what a finished stage recorded."""
+        """Return the recorded results of a finished stage."""
         note = self.finished(stage)
         assert note is not None, stage.name
         return dict(note.found or {})
@@ -106,7 +106,7 @@ class Ledger:
         write_json(self._path(stage), asdict(note))
 
     def remove(self, stage: Stage) -> None:
-        """Delete a stage's note and what it made."""
+        """Delete a stage's note and output."""
         for path in stage.leaves:
             if path.is_dir():
                 shutil.rmtree(path)
@@ -118,7 +118,7 @@ class Ledger:
 
 
 class Estimate:
-    """How long stages will take: their costs, corrected by how long finished ones took."""
+    """Estimates how long stages take: their costs, scaled by the times of finished ones."""
 
     def __init__(self) -> None:
         self._costs: dict[str, float] = defaultdict(float)
@@ -126,7 +126,7 @@ class Estimate:
 
     @classmethod
     def of(cls, stages: Sequence[Stage], ledger: Ledger) -> Estimate:
-        """Start from the stages that are finished."""
+        """Start from the finished stages."""
         estimate = cls()
         for stage in stages:
             if note := ledger.finished(stage):
@@ -146,7 +146,7 @@ class Estimate:
 
 
 def refuse_changes(stages: Sequence[Stage], ledger: Ledger, out: Path, *, redo: bool) -> None:
-    """Refuse stages that were started from other inputs, or with `redo` delete what they made.
+    """Refuse stages that were started from other inputs, or with `redo` delete their output.
 
     Raises:
         ConfigError: there are such stages and `redo` is not set.
@@ -171,7 +171,7 @@ def refuse_changes(stages: Sequence[Stage], ledger: Ledger, out: Path, *, redo: 
 def run_stages(
     stages: Sequence[Stage], ledger: Ledger, *, after_each: Callable[[Stage], None]
 ) -> None:
-    """Run the stages that are not finished, and print progress and the time left.
+    """Run unfinished stages, printing progress and the time left.
 
     Args:
         stages: each after the stages it needs.
@@ -200,7 +200,7 @@ def run_stages(
 
 
 def spoken(seconds: float) -> str:
-    """Format a duration for people."""
+    """Format a duration for readers."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     minutes = round(seconds / 60)

@@ -21,7 +21,7 @@ METRICS = ("rouge1", "rouge2", "rougeL")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sizes:
-    """`[sizes]`: how large the networks are and how much they read; the defaults are the paper's."""
+    """`[sizes]`: the sizes of networks and of their input; defaults as in the paper."""
 
     pieces: int = 32_000
     """Pieces of the vocabulary that all networks share."""
@@ -163,7 +163,7 @@ def longer_data(data: Mapping[str, Any], sizes: Sizes, *, is_flat: bool) -> dict
 
 
 def label_of(row: str, sizes: Sizes) -> str:
-    """Return a row's label in the tables, in the paper's words."""
+    """Return a row's label in the tables, as in the paper."""
     system, is_longer = split_row(row)
     if system in EXTRACTIVE:
         return EXTRACTIVE[system]
@@ -218,12 +218,12 @@ TABLE_3: dict[str, tuple[float, float, float]] = {
 """Ablations: without paragraph position, multi-head pooling, global layers."""
 
 MILLION_TOKENS = 500_000 * 4 * 4 * 10_500 / 1e6
-"""At most so many training tokens: 500,000 updates on 4 GPUs with 4 batches of 10,500 tokens each, as
-in the authors' command."""
+"""Upper bound on training tokens: 500,000 updates on 4 GPUs with 4 batches of 10,500 tokens each,
+as in the authors' command."""
 ENOUGH = 0.1
-"""A network trained on a smaller share of the paper's tokens is undertrained."""
+"""Below this share of the paper's tokens, a network is undertrained."""
 STILL_FALLING = 0.005
-"""So is one whose validation loss fell by more than this share in the last quarter."""
+"""Also if its validation loss fell by more than this share in the last quarter."""
 
 
 def numbers_of(row: str) -> tuple[float, float, float] | None:
@@ -238,7 +238,7 @@ def share_of_paper(training: Mapping[str, Any]) -> float:
 
 def late_fall(training: Mapping[str, Any]) -> float | None:
     """Return the share by which the validation loss fell in the last quarter, None if unknown."""
-    end = 0.76 * training["million_tokens"]  # a validation at exactly three quarters comes before
+    end = 0.76 * training["million_tokens"]  # includes a validation at exactly three quarters
     before = [point["loss"] for point in training["curve"] if point["million_tokens"] <= end]
     after = [point["loss"] for point in training["curve"] if point["million_tokens"] > end]
     if not (before and after):

@@ -1,15 +1,15 @@
-"""The work behind each stage, and where its results go.
+"""The work of each stage, and where its results go.
 
 OUT/drawn/SPLIT.parquet    the drawn articles or clusters, if not all are used
 OUT/clusters/SPLIT         clusters built from articles
 OUT/vocabulary  ranker     shared by all networks
-OUT/prepared/FORM/SPLIT    clusters as networks read them; networks that read alike share a form
+OUT/prepared/FORM/SPLIT    clusters as network input; networks with the same input share a form
 OUT/runs/NAME              the training of each network and of the ranker
-OUT/summaries/ROW          what each row of the tables writes about the test clusters
+OUT/summaries/ROW          the summaries of each row of the tables
 
-Every network is trained on the same number of tokens. Source and target tokens count, padding does not.
-The number of updates follows from the tokens and batches of the prepared set, so a network that reads
-less of each cluster sees more clusters.
+Every network is trained on the same number of tokens: source and target tokens count, padding does
+not. The number of updates follows from the tokens and batches of the prepared set, so a network
+that reads less of each cluster sees more clusters.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ from hiersum.training.ranker_corpora import (
 from hiersum.training.vocabulary import MAX_PARAGRAPHS, train_vocabulary
 from hiersum.types import Cluster
 
-_PARAGRAPHS_PER_PIECE = 5  # about 500 words; more make training slower, the vocabulary not better
+_PARAGRAPHS_PER_PIECE = 5  # about 500 words; more slow training without a better vocabulary
 _LOGS = 200  # lines of metrics per run
-_SAVES = 4  # checkpoints to resume from between two validations
-_PLAN = {"made by": "hiersum reproduce"}  # the stage's note has the inputs
+_SAVES = 4  # resumable checkpoints between two validations
+_PLAN = {"made by": "hiersum reproduce"}  # the stage's note records the inputs
 
 
 def file_name(row: str) -> str:
@@ -66,7 +66,7 @@ def file_name(row: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Workshop:
-    """An experiment's folder; each method below `clusters` does or resumes the work of one stage."""
+    """An experiment's folder; each method below `clusters` does or resumes one stage."""
 
     experiment: Experiment
     out: Path
@@ -161,7 +161,7 @@ class Workshop:
         )
 
     def train(self, name: str, form: str, config: Config) -> dict[str, Any]:
-        """Train a network and return what its run measured."""
+        """Train a network and return the metrics of its run."""
         settings, run = self.experiment.run, self.run(name)
         data = self.prepared(form, "train").parent.resolve()
         config, budget = training_config(config, data, settings)
@@ -192,7 +192,7 @@ class Workshop:
         }
 
     def extract(self, row: str, config: Config) -> None:
-        """Write what Lead or LexRank extract, cut to the length of each target."""
+        """Write Lead or LexRank summaries, cut to the length of each target."""
         out = self.summaries(row) / "1.jsonl"
         if out.exists():
             return
@@ -230,7 +230,7 @@ class Workshop:
 
 
 def draw(paths: Sequence[Path], number: int, out: Path, settings: CorpusSettings) -> None:
-    """Write randomly drawn records of corpora as a cluster file, or all if there are fewer."""
+    """Write a random sample of the records as a cluster file, or all if there are fewer."""
     if out.exists():
         return
     bad = BadRecords(skip=settings.skip_bad)
@@ -249,14 +249,14 @@ def _read(paths: Sequence[Path], bad: BadRecords) -> Iterator[Cluster]:
 
 
 def count_all(paths: Sequence[Path], limit: int) -> int:
-    """Return roughly how many records there are, for estimates."""
+    """Return the approximate number of records, for estimates."""
     total = sum(count_records(path) or 0 for path in paths)
     return min(total, limit) if limit else total
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """A budget of tokens in terms of one prepared set."""
+    """A token budget, in terms of one prepared set."""
 
     updates: int
     tokens_per_update: float
@@ -326,7 +326,7 @@ def _describe_training(run: Path, budget: Budget, settings: RunSettings) -> dict
 
 
 def _train_in_processes(config: Config, run: Path, number: int) -> None:
-    """Train with torchrun, one process per GPU; they end when this process does."""
+    """Train with torchrun, one process per GPU; they end with this process."""
     run.parent.mkdir(parents=True, exist_ok=True)
     path = run.with_suffix(".toml")
     with write_atomically(path) as file:
@@ -344,7 +344,7 @@ def _train_in_processes(config: Config, run: Path, number: int) -> None:
 
 
 def _end_with_parent() -> None:
-    """Ask the kernel to end this process with its parent, even if that is killed (Linux)."""
+    """Ask the kernel to kill this process when its parent dies (Linux)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
@@ -364,8 +364,8 @@ def write_summaries(prepared: Path, out: Path, model: Path, config: Config) -> N
     out.parent.mkdir(parents=True, exist_ok=True)
     with PartialResults.open(out, _PLAN) as results:
         batches = bucket(rows.shapes(is_flat=test.is_flat), config.decoding.batch_tokens)
-        # A resumed run repeats whole batches: other padding rounds differently, which can change a
-        # summary.
+        # A resumed run repeats whole batches: different padding changes rounding, which can change
+        # a summary.
         rest = [batch for batch in batches if any(n not in results for n in batch.tolist())]
         for batch in tracked(rest, "writing", len(rest)):
             examples = rows.examples(batch)

@@ -1,1 +1,1 @@
-"""Summaries over HTTP: routes in front of a bounded queue in front of one summarizer."""
+"""Serve summaries over HTTP: routes, a bounded queue, one summarizer."""

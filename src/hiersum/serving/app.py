@@ -7,7 +7,7 @@
     GET  /healthz /readyz /metrics /openapi.json
     GET  / /assets, POST /v1/read   the page for the browser (see reporting/pages.py)
 
-Every error that a client can cause is answered with 4xx or 503 and {"detail": one sentence}.
+Every client error gets a 4xx or 503 response with {"detail": one sentence}.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def _event(name: str, data: dict[str, Any]) -> str:
 
 
 async def _read_body(http: HttpRequest, max_megabytes: int, seconds: float) -> bytes:
-    """Read the body of a request within the limits.
+    """Read a request body within the limits.
 
     Raises:
         RequestError: it is not declared as JSON, too large, or too slow.
@@ -247,7 +247,7 @@ def _key_check(api_key: str | None) -> Callable[[HttpRequest], Awaitable[None]]:
 
 
 def _add_error_answers(app: FastAPI) -> None:
-    """Answer every error with its status and one sentence."""
+    """Return every error as its status and one sentence."""
 
     @app.exception_handler(HiersumError)
     async def refused(http: HttpRequest, error: HiersumError) -> Response:

@@ -1,6 +1,6 @@
-"""Requests and answers: how they are checked, and how OpenAPI describes them.
+"""Requests and responses: validation, and their OpenAPI description.
 
-The checks are our own, so that a file and a request are refused in the same words.
+The checks are our own, so that files and requests get the same error messages.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ class Asked:
 
 
 def incident(error: Exception) -> RequestError:
-    """Log a bug under a number that the client can quote."""
+    """Log a bug under an id that the client can quote."""
     number = secrets.token_hex(4)
     logger.error("incident %s", number, exc_info=error)
     return RequestError(500, f"something broke on the server; this is incident {number} in its log")
 
 
 def parse_request(body: bytes, summarizer: Summarizer) -> Asked:
-    """Check a request's fields, its limits and the summarizer's abilities.
+    """Check the fields of a request against the limits and the summarizer's abilities.
 
     Raises:
         RequestError: it is not JSON (400).

@@ -1,8 +1,8 @@
-"""A bounded queue of requests in front of one summarizer, and the clients that wait in it.
+"""A bounded queue of requests for one summarizer, and the clients waiting in it.
 
-One thread takes the oldest request together with all others that have the same options (system, length,
-focus), after a short wait for more, and summarises them as one batch. A client that disconnects frees its
-place; a batch that nobody waits for any more is abandoned.
+One thread takes the oldest request together with all others with the same options (system, length,
+focus), after a short wait for more, and summarises them as one batch. A client that disconnects
+frees its place; a batch without clients is abandoned.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from hiersum.types import Cluster, Progress, Summary, SummarySentence
 
 Outcome = Summary | Failure | Exception
 News = Progress | SummarySentence
-"""What a client hears before the outcome."""
+"""Events sent to a client before the outcome."""
 _MAX_RETRY_SECONDS = 60.0
 _SMOOTHING = 0.2  # weight of the newest batch in the running mean of seconds per request
-_KEEP_ALIVE_SECONDS = 15.0  # a silent stream sends a comment this often
+_KEEP_ALIVE_SECONDS = 15.0  # interval of comments on a silent stream
 
 
 @dataclass(eq=False)
 class Job:
-    """An accepted request. `tell` is called from the summarizer's thread."""
+    """An accepted request. `tell` is called on the summarizer's thread."""
 
     cluster: Cluster
     request: Request
     tell: Callable[[News | Outcome], None]
     accepted: float = field(default_factory=time.perf_counter)
     is_done: bool = False
-    """It has its outcome, or was cancelled."""
+    """Whether it has an outcome or was cancelled."""
 
     def finish(self, outcome: Outcome) -> None:
         """Deliver the outcome, unless the job is done already."""
@@ -53,7 +53,7 @@ class QueueFullError(Exception):
 
 
 class _AbandonedError(Exception):
-    """Every client of the batch has gone."""
+    """All clients of the batch have disconnected."""
 
 
 class BatchQueue:
@@ -75,7 +75,7 @@ class BatchQueue:
         self._thread.start()
 
     def close(self) -> None:
-        """Finish what was accepted, then stop."""
+        """Finish accepted requests, then stop."""
         with self._changed:
             self._is_closing = True
             self._changed.notify_all()
@@ -88,16 +88,16 @@ class BatchQueue:
 
     @property
     def is_full(self) -> bool:
-        """Whether the queue has no place left."""
+        """Whether the queue is full."""
         return len(self._waiting) >= self._config.max_queue
 
     @property
     def retry_after(self) -> int:
-        """The number of seconds after which there should be room again."""
+        """Seconds after which there should be room again."""
         return round(min(max(1.0, self._seconds_each * len(self._waiting)), _MAX_RETRY_SECONDS))
 
     def submit(self, job: Job) -> int:
-        """Append a request to the queue; return how many are before it.
+        """Append a request to the queue; return the number ahead of it.
 
         Raises:
             QueueFullError: the queue is full or closing.
@@ -110,7 +110,7 @@ class BatchQueue:
             return len(self._waiting) - 1
 
     def cancel(self, job: Job) -> None:
-        """Drop a request whose client has gone, unless it is done already."""
+        """Drop a request whose client has disconnected, unless it is done."""
         with self._changed:
             if job.is_done:
                 return
@@ -172,7 +172,7 @@ class BatchQueue:
                 jobs[number].tell(progress)
 
         def told(number: int, sentence: SummarySentence) -> None:
-            if not jobs[number].is_done and not is_retry:  # nobody hears a sentence twice
+            if not jobs[number].is_done and not is_retry:  # do not send sentences twice
                 jobs[number].tell(sentence)
 
         clusters = [job.cluster for job in jobs]
@@ -228,7 +228,7 @@ class Ticket:
         self._queue.cancel(self._job)
 
     async def events(self) -> AsyncIterator[News | Outcome | None]:
-        """Yield progress, sentences and finally the outcome; None if nothing has happened for a while.
+        """Yield progress, sentences and finally the outcome; None after a quiet interval.
 
         Raises:
             ClientGoneError: the client has disconnected.

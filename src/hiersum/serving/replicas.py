@@ -1,7 +1,7 @@
 """Several replicas of the server behind one address, on a Ray cluster.
 
-Each replica is a process with its own model and queue; Ray Serve's proxy balances the load and replaces
-replicas that die. /metrics shows the replica that answers.
+Each replica is a process with its own model and queue; Ray Serve's proxy balances the load and
+replaces dead replicas. /metrics shows the replica that responds.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ def serve_replicas(
     """Serve with replicas until SIGINT or SIGTERM; then answer the waiting requests and return.
 
     Args:
-        model: a model folder or name; every machine of the cluster must find it.
-        config: settings; the places of the queue are divided among the replicas.
+        model: a model folder or name, available on every machine of the cluster.
+        config: settings; the queue's capacity is divided among the replicas.
         replicas: the number of replicas.
         host: the address to bind.
         port: the port.
         address: an existing Ray cluster; if None, Ray is started on this machine.
-        api_key: the key that clients must send; None lets everyone in.
+        api_key: the key that clients must send; None: no authentication.
         tell: called with the server's URL once it accepts connections.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Run a web application: bind, serve until a signal, then finish the accepted requests."""
+"""Run a web application: bind, serve until a signal, then finish accepted requests."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def serve(
         summarizer: writes the summaries.
         host: the address to bind.
         port: the port; 0 picks a free one.
-        api_key: the key that clients must send; None lets everyone in.
+        api_key: the key that clients must send; None: no authentication.
         tell: called with the server's URL once it accepts connections.
 
     Raises:
@@ -43,11 +43,11 @@ def serve(
 
 
 def run_app(app: FastAPI, listener: socket.socket, started: Callable[[], None]) -> None:
-    """Serve an application until SIGINT or SIGTERM; there is no access log."""
+    """Serve an application until SIGINT or SIGTERM, without an access log."""
     import uvicorn
 
     config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="on")
-    # uvicorn raises the signal again after it has stopped; by then nothing is left to do.
+    # uvicorn re-raises the signal after it has stopped; nothing is left to do then.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     started()
@@ -55,7 +55,7 @@ def run_app(app: FastAPI, listener: socket.socket, started: Callable[[], None]) 
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Bind an address; visitors who come before the server has started wait.
+    """Bind an address; early clients wait until the server has started.
 
     Raises:
         InputError: the address is in use, or not this machine's.

@@ -1,1 +1,1 @@
-"""Read text: files, documents, paragraphs, sentences, words, and the tokens of a network."""
+"""Read text: files, documents, paragraphs, sentences, words and tokens."""

@@ -1,6 +1,6 @@
-"""Read documents from files, folders and standard input, and apply limits and language to them.
+"""Read documents from files, folders and standard input; apply limits and language.
 
-A file that is named must be readable. In a folder, files that cannot be read are reported as unread, with
+A file named by the user must be readable. Unreadable files in folders are reported as unread, with
 the reason.
 """
 
@@ -39,7 +39,7 @@ def read_documents(
     Args:
         paths: files and folders.
         config: limits.
-        as_found: treat files like those of a folder: skip what cannot be read.
+        as_found: treat files as if found in a folder: skip unreadable ones.
 
     Returns:
         The documents, named by their paths, and what was not read, with reasons.
@@ -101,7 +101,7 @@ def gather_documents(
 
 
 def _files(paths: Sequence[Path | str], as_found: bool) -> Iterator[tuple[Path, bool]]:
-    """Yield each file once, and whether it was named, not found in a folder."""
+    """Yield each file once, and whether it was named rather than found in a folder."""
     seen: set[Path] = set()
     for given in dict.fromkeys(paths):
         path = _checked_path(given)
@@ -196,7 +196,7 @@ def _read_bytes(path: Path, name: str, max_characters: int) -> bytes:
     try:
         with _open(path, name) as file:
             start = file.read(_SNIFFED_BYTES)
-            # One byte more than can be used tells that the text was cut.
+            # Read one extra byte to detect that the text was cut.
             is_packed = start.startswith((b"%PDF-", b"PK\x03\x04", b"\x1f\x8b"))
             limit = _MAX_PACKED_BYTES if is_packed else 4 * max_characters + 1
             data = start + file.read(max(0, limit - len(start)))
@@ -233,9 +233,9 @@ def _nothing_read(paths: Sequence[Path | str], unread: Sequence[Unread]) -> str:
 def choose_documents(
     documents: Sequence[Document], config: DataConfig
 ) -> tuple[list[Document], list[Unread]]:
-    """Apply limits and language to documents and clean their text; also return what is left out.
+    """Apply limits and language to documents and clean their text; also return what was dropped.
 
-    A document that is left out stays in the list without text, so that indices hold.
+    Dropped documents stay in the list without text, so that indices remain valid.
     """
     languages = _languages(documents, config)
     wanted = config.language
@@ -267,7 +267,7 @@ def find_passed_over(
     *,
     on_topic_only: bool = False,
 ) -> list[Unread]:
-    """Return the documents of which no paragraph was used."""
+    """Return the documents with no used paragraph."""
     reason = "none of its paragraphs was needed"
     if on_topic_only:
         reason += "; documents that hardly mention the title are skipped (data.on_topic_only)"
@@ -281,7 +281,7 @@ def find_passed_over(
 
 
 def nothing_to_read(unread: Sequence[Unread]) -> str:
-    """Return an error message for documents of which none can be summarized."""
+    """Return the error message if no document can be summarized."""
     if unread:
         return f"no document could be read; the first, {unread[0].name}: {unread[0].reason}"
     return "there is no text in the documents"

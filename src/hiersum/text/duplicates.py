@@ -1,7 +1,7 @@
-"""Duplicate paragraphs across documents, and source paragraphs that copy the target.
+"""Find duplicate paragraphs across documents, and source paragraphs that copy the target.
 
-Near duplicates are found by min-hashing word triples, in time linear in the number of paragraphs; every
-candidate pair is then compared exactly.
+Near duplicates are found by min-hashing word triples, in time linear in the number of paragraphs;
+every candidate pair is then compared exactly.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _BLANKS = re.compile(r"\s+")
 def merge_duplicates(paragraphs: Sequence[Paragraph], *, near: float) -> list[Paragraph]:
     """Keep the first of duplicate paragraphs, with the places of the others.
 
-    Two paragraphs are duplicates if their words are equal, or if the Jaccard index of their word triples
+    Paragraphs are duplicates if their words are equal, or the Jaccard index of their word triples
     is at least `near`; but only if they agree in numbers and negations.
     """
     keys = [(_words_or_text(p.text), find_amounts(p.text)) for p in paragraphs]
@@ -76,9 +76,9 @@ def is_clone(paragraphs: Sequence[str], target: str) -> list[bool]:
 
 
 def _may_be_clone(text: str, target: str) -> bool:
-    """Return False if missing words alone rule out a clone: each takes its bigrams with it.
+    """Return False if missing words alone rule out a clone: each removes its bigrams.
 
-    Nearly all texts are ruled out after a few words, at a fraction of the cost of counting bigrams.
+    Rules out nearly all texts after a few words, far cheaper than counting bigrams.
     """
     num_bigrams, costs = _bigram_costs(target)
     text = text.lower()
@@ -93,7 +93,7 @@ def _may_be_clone(text: str, target: str) -> bool:
 
 @lru_cache(maxsize=4)
 def _bigram_costs(target: str) -> tuple[int, list[tuple[str, int]]]:
-    """Return the number of a target's bigrams, and of those that each word adds to the words before it.
+    """Return the number of a target's bigrams, and how many each further word adds.
 
     The longest words come first, as they are the least likely to be found.
     """
@@ -113,10 +113,10 @@ def _bigram_costs(target: str) -> tuple[int, list[tuple[str, int]]]:
 
 
 def remove_clones(cluster: Cluster, paragraphs_of: Iterable[Sequence[str]]) -> tuple[Cluster, int]:
-    """Drop source paragraphs that copy the target, and count them; for training and evaluation data.
+    """Remove source paragraphs that copy the target, and count them; for training and test data.
 
     Args:
-        cluster: returned as it is if it has no target.
+        cluster: returned unchanged if it has no target.
         paragraphs_of: the paragraphs of each document.
     """
     if not cluster.summary:

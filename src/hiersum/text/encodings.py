@@ -29,8 +29,8 @@ _MAX_WESTERN_SHARE = 0.25
 _CENTRAL_LANGUAGES = frozenset("pl cs sk hu hr sl sr bs ro sq tr lt lv et".split())
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
-# Control characters (a terminal would obey them), lone surrogates (which cannot be encoded), and
-# invisible formatting. Joiners stay: Persian and Hindi need them.
+# Control characters (which terminals would obey), lone surrogates (which cannot be encoded), and
+# invisible formatting. Joiners are kept: Persian and Hindi need them.
 _UNWANTED = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
@@ -63,15 +63,15 @@ def decode_text(data: bytes, name: str, *, is_cut: bool = False) -> str:
 
 def clean_text(text: str) -> str:
     """Normalize line ends, spaces and accents, and drop control and invisible characters."""
-    if not text.isprintable():  # a printable line has nothing to replace
+    if not text.isprintable():  # printable text has nothing to replace
         text = _LINE_ENDS.sub("\n", text).expandtabs(4)
         text = _UNWANTED.sub("", _SPACES.sub(" ", text))
-    # PDF files and macOS store accents apart from their letters.
+    # PDF files and macOS separate accents from letters.
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
 def _utf16_without_mark(data: bytes) -> str | None:
-    """Detect Western UTF-16: nearly every second byte is zero, and hardly any other."""
+    """Detect Western UTF-16: nearly every second byte is zero, hardly any other."""
     sample = data[:_SAMPLE_BYTES]
     num_even, num_odd = sample[::2].count(0), sample[1::2].count(0)
     half = len(sample) // 2
@@ -94,7 +94,7 @@ def _refuse_binary(data: bytes, name: str) -> None:
 
 
 def _decode_mixed_lines(data: bytes) -> str | None:
-    """Decode line by line if most lines are UTF-8 and others Windows-1252; None if they are not."""
+    """Decode line by line if most lines are UTF-8 and others Windows-1252; else None."""
     lines: list[str] = []
     num_utf8 = num_other = 0
     for line in data.split(b"\n"):
@@ -117,8 +117,8 @@ def _decode_by_detection(data: bytes) -> str:
     encoding = guess.encoding if guess else "cp1252"
     num_non_ascii = len(sample) - len(sample.translate(None, bytes(range(128, 256))))
     if num_non_ascii < _MAX_WESTERN_SHARE * len(sample):
-        # Detectors mistake Western text with few accents for Polish, Baltic or Japanese. Trust them only
-        # if the decoded text is in such a language.
+        # Detectors mistake Western text with few accents for Polish, Baltic or Japanese. Trust them
+        # only if the decoded text is in such a language.
         language = detect_language(sample.decode(encoding, errors="replace"))
         encoding = encoding if language in _CENTRAL_LANGUAGES else "cp1252"
     return data.decode(encoding, errors="replace")

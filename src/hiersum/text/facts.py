@@ -1,13 +1,14 @@
-"""Names, numbers and dates of a text, and whether sources have them.
+"""Names, numbers and dates of a text, and whether sources contain them.
 
-`SourceFacts` looks up each fact in any spelling: thousands with or without separators, numbers as words,
-names with or without accents, possessives, initials or titles, in other case, or as an acronym.
-`Evidence` is a coarser test for training targets: most content words and all numbers must be there.
+`SourceFacts` looks up each fact in any spelling: thousands with or without separators, numbers as
+words, names with or without accents, possessives, initials or titles, in other case, or as an
+acronym. `Evidence` is a coarser test for training targets: most content words and all numbers must
+occur.
 
-Names are found by rule, for English: runs of capitalized words. The first word of a sentence counts only
-if it has a capital or a digit further on (NATO, iPhone, K2) or is capitalized within a sentence
-elsewhere. Lower-case joiners continue a name (University of Oxford); function words at its start are
-left out (The Hague is Hague). In scripts without capitals only numbers are found.
+Names are found by rule, for English: runs of capitalized words. The first word of a sentence counts
+only if it has a capital or a digit further on (NATO, iPhone, K2) or is capitalized within a
+sentence elsewhere. Lower-case joiners continue a name (University of Oxford); function words at its
+start are left out (The Hague is Hague). In scripts without capitals only numbers are found.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _TITLES = frozenset(
     princess emperor pope bishop captain colonel general lieutenant major sergeant senator governor mayor
     professor doctor chairman chairwoman director judge justice saint st""".split()
 )
-# Always capitalized in English, but found as dates or too common to be names.
+# Always capitalized in English, but dates or too common to be names.
 _NOT_NAMES = frozenset(
     [
         *MONTHS,
@@ -64,23 +65,23 @@ Kind = Literal["name", "number", "date"]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A name, number or date at `[start:end]` of a text."""
+    """A name, number or date at `text[start:end]`."""
 
     text: str
     start: int
     end: int
     kind: Kind
     value: str
-    """The form in which it is compared."""
+    """The normalized form for comparison."""
 
 
 class Name(NamedTuple):
-    """A name and where it is in the text."""
+    """A name and its position in the text."""
 
     start: int
     end: int
     value: str
-    """Its words as `name_words` returns them, without titles before it."""
+    """Its words as `name_words` returns them, without leading titles."""
 
 
 def find_facts(text: str) -> list[Fact]:
@@ -126,7 +127,7 @@ class SourceFacts:
         dates: set[str] = set()
         for source in texts:
             text, sentences = (source, None) if isinstance(source, str) else _split(source)
-            words += [*name_words(text), "|"]  # no name runs from one text into the next
+            words += [*name_words(text), "|"]  # keeps names from spanning two texts
             names = find_names(text, sentences)
             acronyms |= {acronym(name.value) for name in names if " " in name.value}
             found = find_numbers_and_dates(text)
@@ -137,7 +138,7 @@ class SourceFacts:
         )
 
     def holds(self, fact: Fact) -> bool:
-        """Do the sources have the fact?"""
+        """Whether the sources contain the fact."""
         if fact.kind == "number":
             return fact.value in self.numbers
         if fact.kind == "date":
@@ -147,7 +148,7 @@ class SourceFacts:
         return fact.value in self.acronyms or any(f" {n} " in self.words for n in spellings)
 
     def missing(self, text: str) -> list[Fact]:
-        """Return the facts of a text that the sources do not have."""
+        """Return the facts of a text that the sources lack."""
         return [fact for fact in find_facts(text) if not self.holds(fact)]
 
 
@@ -155,8 +156,8 @@ class SourceFacts:
 class Evidence:
     """The content words (as stems) and numbers of sources.
 
-    A model that learns from unsupported targets learns to invent: dates of birth and nationalities often
-    occur in a lead alone.
+    A model trained on unsupported targets learns to invent: dates of birth and nationalities often
+    occur only in the lead.
     """
 
     stems: frozenset[str]
@@ -173,7 +174,7 @@ class Evidence:
         return cls(frozenset(_content(words)), frozenset(numbers))
 
     def supports(self, text: str) -> bool:
-        """Do the sources have 60 % of a text's content words, and all of its numbers?"""
+        """Whether the sources have 60 % of a text's content words and all its numbers."""
         stems, numbers = _content(set(split_words(text))), find_digits(text)
         return (
             bool(stems or numbers)
@@ -183,12 +184,12 @@ class Evidence:
 
 
 def _content(words: set[str]) -> set[str]:
-    """Return the stems of content words without digits; numbers are compared apart."""
+    """Return the stems of content words without digits; numbers are compared separately."""
     return {stem_word(word) for word in words - FUNCTION_WORDS if not _DIGIT.search(word)}
 
 
 def without_asides(sentence: str, is_supported: Callable[[str], bool]) -> str:
-    """Remove brackets that are not supported, such as dates of birth; nested ones go together."""
+    """Remove unsupported brackets, such as dates of birth, including nested ones."""
     return "".join(
         part
         for part in _ASIDE.split(sentence)
@@ -201,7 +202,7 @@ def find_names(text: str, sentences: Iterable[str] | None = None) -> list[Name]:
 
     Args:
         text: any text.
-        sentences: its sentences, if it has been split; else each of its lines is.
+        sentences: its sentences, if already split; default: split each line.
     """
     if sentences is None:
         sentences = (part for line in text.split("\n") for part in split_sentences(line))
@@ -212,7 +213,7 @@ def find_names(text: str, sentences: Iterable[str] | None = None) -> list[Name]:
 
 
 def name_words(text: str) -> list[str]:
-    """Return words as names are compared: without case, accents, possessives, initials and points."""
+    """Normalize words for comparing names: no case, accents, possessives, initials or points."""
     return _without_initials(_key(match[0]) for match in _TOKEN.finditer(text))
 
 
@@ -221,12 +222,12 @@ def _without_initials(keys: Iterable[str]) -> list[str]:
 
 
 def acronym(name: str) -> str:
-    """Return the first letters of a name's words, joiners left out: united nations -> un."""
+    """Return the initials of a name without joiners: united nations -> un."""
     return "".join(word[0] for word in name.split() if word not in _JOINERS)
 
 
 def _split(paragraph: Paragraph) -> tuple[str, list[str] | None]:
-    """Return the text of a paragraph and its sentences, unless a line may end between two of them."""
+    """Return the text and sentences of a paragraph; no sentences if it has line breaks."""
     text = paragraph.text
     return text, None if "\n" in text else [sentence.text for sentence in paragraph.sentences]
 
@@ -238,11 +239,11 @@ class _Token(NamedTuple):
     key: str
     is_capital: bool
     is_first: bool
-    """Is it the first word of a sentence?"""
+    """Whether it is the first word of a sentence."""
 
     @property
     def is_marked(self) -> bool:
-        """Does it look like a name even at the start of a sentence?"""
+        """Whether it looks like a name even at the start of a sentence."""
         return any(letter.isupper() or letter.isdigit() for letter in self.text[1:])
 
 
@@ -268,7 +269,7 @@ def _key(word: str) -> str:
 
 
 def _runs(text: str, tokens: Iterable[_Token]) -> Iterator[list[_Token]]:
-    """Yield runs of capitalized words and the joiners between and behind them."""
+    """Yield runs of capitalized words with the joiners between and after them."""
     run: list[_Token] = []
     for token in tokens:
         if run and (token.is_first or _has_break(text, run[-1], token)):
@@ -284,7 +285,7 @@ def _runs(text: str, tokens: Iterable[_Token]) -> Iterator[list[_Token]]:
 
 
 def _has_break(text: str, before: _Token, after: _Token) -> bool:
-    """Is there more than a space, a hyphen or an initial's point between two words?"""
+    """Whether more than a space, a hyphen or an initial's point separates two words."""
     between = text[before.end : after.start]
     return (
         not between.isspace()
@@ -294,7 +295,7 @@ def _has_break(text: str, before: _Token, after: _Token) -> bool:
 
 
 def _name_of(run: Sequence[_Token], inner: set[str]) -> Name | None:
-    """Return the name in a run of words; None if only a sentence start made its capital."""
+    """Return the name in a run of words; None if it is only a capitalized sentence start."""
     words = list(run)
     while words and words[-1].key in _JOINERS and not words[-1].is_capital:
         words.pop()

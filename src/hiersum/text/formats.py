@@ -1,8 +1,8 @@
-"""Extract text from plain, Markdown, HTML, PDF and Word files, and from gzip of these.
+"""Extract text from plain, Markdown, HTML, PDF and Word files, also gzipped.
 
-The format is detected by magic bytes; the suffix only tells Markdown and HTML from plain text. The
-libraries for HTML, PDF and Word may raise anything on arbitrary bytes, so each is called in one place
-that turns any failure into an `InputError`.
+Formats are detected by magic bytes; the suffix only distinguishes Markdown and HTML from plain
+text. The libraries for HTML, PDF and Word can raise anything on arbitrary bytes, so each is called
+in one place that turns any failure into an `InputError`.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ _HTML_TAG = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.I)
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?([\w-]{2,20})", re.I)
 _LOOKS_MARKDOWN = re.compile(r"^#{1,6} \S|\[[^\]\n]{1,200}\]\(https?://", re.M)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.S)
-_EXPANSION = 50  # a Word file that unpacks to more than 50 times its size is refused
+_EXPANSION = 50  # refuse Word files that unpack to more than 50 times their size
 _MAX_UNPACKED_BYTES = 64_000_000
-# Accepted in a page's declaration; others (punycode, UTF-16 in an ASCII page) are mistakes or attacks.
+# Encodings a page may declare; others (punycode, UTF-16 in an ASCII page) are errors or attacks.
 _WEB_ENCODINGS = frozenset(
     """utf-8 gbk gb2312 gb18030 big5 shift_jis euc_jp iso2022_jp euc_kr koi8-r koi8-u cp874""".split()
 )
@@ -69,7 +69,7 @@ def extract_text(data: bytes, name: str, suffix: str, *, max_characters: int) ->
         data: the content of the file.
         name: the file's name for errors.
         suffix: the file's suffix, such as `.md`; may be empty.
-        max_characters: where to cut the text off.
+        max_characters: the maximum length of the text.
 
     Raises:
         InputError: the file is damaged or not a text format.
@@ -106,7 +106,7 @@ def _cut(text: str, max_characters: int) -> str:
 
 
 def _joined(parts: Iterator[str], max_characters: int) -> Extract:
-    """Join parts by line breaks up to the limit; later parts are never extracted."""
+    """Join parts with line breaks up to the limit; later parts are not extracted."""
     kept: list[str] = []
     room = max_characters
     for part in parts:
@@ -140,7 +140,7 @@ def _pdf_pages(data: bytes, name: str) -> Iterator[str]:
             yield page.extract_text()
     except InputError:
         raise
-    except Exception as error:  # pypdf raises many kinds on damaged files
+    except Exception as error:  # pypdf raises many kinds of errors on damaged files
         raise InputError(f"{name}: damaged PDF ({_first_line(error)})") from error
 
 
@@ -156,7 +156,7 @@ def _docx_paragraphs(data: bytes, name: str) -> Iterator[str]:
                     yield from dict.fromkeys(cell.text for cell in row.cells)
             else:
                 yield block.text
-    except Exception as error:  # python-docx raises many kinds on damaged files
+    except Exception as error:  # python-docx raises many kinds of errors on damaged files
         raise InputError(f"{name}: damaged Word file ({_first_line(error)})") from error
 
 
@@ -180,19 +180,19 @@ def _html_text(data: bytes, name: str) -> Extract:
     html = _decode_declared(data) or decode_text(data, name)
     try:
         tree = trafilatura.load_html(html)
-        if tree is None:  # named .html, but without any markup
+        if tree is None:  # named .html, but without markup
             return Extract(html)
         addresses = tree.xpath(
             "//link[@rel='canonical']/@href | //meta[@property='og:url']/@content"
         )
         text = trafilatura.extract(tree, include_comments=False, include_tables=False)
-        # Short pages have no main part: take all text without menus and scripts.
+        # Short pages have no main part: take all text except menus and scripts.
         text = text or trafilatura.html2txt(html)
         if not text.strip():  # too deeply nested, or nothing but bare tags
             collector = _TextCollector()
             collector.feed(html)
             text = "\n".join(collector.parts)
-    except Exception as error:  # trafilatura raises many kinds on broken markup
+    except Exception as error:  # trafilatura raises many kinds of errors on broken markup
         raise InputError(f"{name}: HTML that cannot be read ({_first_line(error)})") from error
     url = next((a for a in addresses if a.startswith(("http://", "https://"))), "")
     return Extract(clean_text(text), clean_text(url))
@@ -219,7 +219,7 @@ def _looks_html(start: bytes) -> bool:
 
 
 class _TextCollector(HTMLParser):
-    """Collects the text of markup that trafilatura gives up on."""
+    """Collects the text of markup that trafilatura rejects."""
 
     def __init__(self) -> None:
         super().__init__()

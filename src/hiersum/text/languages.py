@@ -1,4 +1,4 @@
-"""Detect the language of documents, so that a cluster is read in one."""
+"""Detect the language of documents, so that a cluster is read in one language."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hiersum.text.words import split_words
 _SAMPLE_CHARACTERS = 2_000
 _MIN_CHARACTERS = 100  # below this, names alone can look like another language
 _MIN_CONFIDENCE = 0.9
-# These words are a fifth of any English text and of hardly any other: with enough of them, the
-# identifier, which takes most of a second to load, is not needed.
+# These words make up a fifth of any English text and hardly occur elsewhere: with enough of them,
+# we skip the identifier, which takes most of a second to load.
 _ENGLISH = frozenset(
     "the of and to in is was that for it with as on are at by this from his her had has were".split()
 )

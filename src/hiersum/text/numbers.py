@@ -1,4 +1,4 @@
-"""Numbers and dates in English text, in a form in which two spellings of one value are equal.
+"""Numbers and dates in English text, normalized so that spellings of one value are equal.
 
     12,400   12 400 (fixed space)   12.4 thousand   -> 12400
     3rd   third   three   3.0                       -> 3
@@ -85,7 +85,7 @@ _CONTRADICTING_WORDS = frozenset(
 
 
 class Amount(NamedTuple):
-    """A number or a date, and where it is in the text."""
+    """A number or date and its position in the text."""
 
     start: int
     end: int
@@ -95,7 +95,7 @@ class Amount(NamedTuple):
 
 
 def find_numbers_and_dates(text: str) -> tuple[list[Amount], list[Amount]]:
-    """Return the numbers and the dates of a text; numbers within dates are listed too."""
+    """Return the numbers and dates of a text; numbers within dates are included."""
     return list(_numbers(text)), list(_dates(text))
 
 
@@ -105,16 +105,16 @@ def find_digits(text: str) -> set[str]:
 
 
 def find_amounts(text: str) -> frozenset[str]:
-    """Return what two nearly equal texts may contradict each other in.
+    """Return the details in which two nearly equal texts may contradict each other.
 
-    These are numbers with sign, currency and percent sign, number words, negations, weekdays and months.
+    Numbers with sign, currency and percent sign, number words, negations, weekdays and months.
     """
     numbers = (_THOUSANDS.sub("", found).replace(" ", "") for found in _FIND_SIGNED.findall(text))
     return frozenset(numbers) | _CONTRADICTING_WORDS.intersection(split_words(text))
 
 
 def date_holds(known: str, wanted: str) -> bool:
-    """Is the wanted date known? 1990-06-03 implies *-06-03, but not the other way round."""
+    """Whether a date is known: 1990-06-03 implies *-06-03, but not vice versa."""
     if "-" not in known or "-" not in wanted:
         return known == wanted
     parts = zip(known.split("-"), wanted.split("-"))
@@ -135,7 +135,7 @@ def _dates(text: str) -> Iterator[Amount]:
 
 
 def _is_capitalized(match: re.Match[str]) -> bool:
-    """Months and weekdays are capitalized; "may" and "march" are other words."""
+    """Whether it is capitalized, as months and weekdays are, unlike the words "may" and "march"."""
     letters = re.search(r"[^\W\d_]{3,}", match[0])
     return letters is None or letters[0][0].isupper()
 
@@ -155,10 +155,10 @@ def _numbers(text: str) -> Iterator[Amount]:
         if match["digits"]:
             suffix = (match["suffix"] or "").lower()
             has_currency = text[match.start() - 1 : match.start()] in ("$", "\u20ac", "\u00a3")
-            # After a currency sign a letter is a scale ($4.5m), elsewhere a unit (5m).
+            # After a currency sign a letter is a scale ($4.5m), otherwise a unit (5m).
             short = _SHORT_SCALES.get(suffix) if has_currency else None
             value = _plain(match["digits"], match["scale"] or short)
-            if suffix == "s":  # the 1990s are not 1990
+            if suffix == "s":  # "1990s" is not 1990
                 value += "s"
         elif match["tens"]:
             value = str(_WORDS[match["tens"].lower()] + _WORDS[match["unit"].lower()])
@@ -171,7 +171,7 @@ def _numbers(text: str) -> Iterator[Amount]:
 
 def _plain(digits: str, scale: str | None) -> str:
     joined = re.sub(r"[,\u00a0\u202f\u2009]", "", digits)
-    if joined.count(".") > 1:  # a version or a section, not a quantity
+    if joined.count(".") > 1:  # a version or section number
         return joined
     number = Decimal(joined) * _SCALES[scale.lower()] if scale else Decimal(joined)
     return f"{number.normalize():f}"

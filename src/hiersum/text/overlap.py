@@ -1,14 +1,14 @@
-"""Counts of what texts share: n-grams and longest common subsequences (LCS).
+"""Overlap of texts: n-grams and longest common subsequences (LCS).
 
-Used by ROUGE, ranker labels, the oracle and clone removal. The numbers equal those of the `rouge-score`
-package, but all texts of a call become one array of word ids, n-grams become integers, and every pair is
-counted in a few array operations. As in ROUGE, words are runs of a-z and 0-9, so text in other scripts
-has none.
+Used by ROUGE, ranker labels, the oracle and clone removal. Results equal those of the `rouge-score`
+package, but all texts of a call become one array of word ids, n-grams become integers, and all
+pairs are counted in a few array operations. As in ROUGE, words are runs of a-z and 0-9, so text in
+other scripts has none.
 
-ROUGE-Lsum compares each sentence of a target with every sentence of its candidate and unites the words
-of all their LCSs. Two sentences may have several; `rouge-score` walks back from the ends of both, takes a
-match wherever there is one, and else goes back in the target unless that would shorten the LCS. Here that
-walk is done column by column on bit vectors (Hyyrö's), many steps in one operation.
+ROUGE-Lsum compares each sentence of a target with every sentence of its candidate and takes the
+union of their LCSs. Two sentences may have several LCSs; `rouge-score` walks back from the ends of
+both, takes every match, and otherwise steps back in the target unless that shortens the LCS. Here
+that walk runs column by column on bit vectors (Hyyrö's), many steps per operation.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WORD = re.compile("[a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """What each candidate shares with its target; arrays with one entry per pair."""
+    """The overlap of candidates with their targets; arrays with one entry per pair."""
 
     matches: Ints
     target_total: Ints
@@ -43,17 +43,17 @@ class Overlap:
 
     @property
     def recall(self) -> Floats:
-        """Shared part of the target; 0 if it is empty."""
+        """Share of the target that is covered; 0 if it is empty."""
         return self.matches / np.maximum(self.target_total, 1)
 
     @property
     def precision(self) -> Floats:
-        """Shared part of the candidate; 0 if it is empty."""
+        """Share of the candidate that is in the target; 0 if it is empty."""
         return self.matches / np.maximum(self.candidate_total, 1)
 
     @property
     def f1(self) -> Floats:
-        """Harmonic mean of precision and recall; 0 where nothing is shared."""
+        """Harmonic mean of precision and recall; 0 without overlap."""
         total = self.precision + self.recall
         return 2 * self.precision * self.recall / np.where(total > 0, total, 1)
 
@@ -124,13 +124,13 @@ class WordIds(dict[str, int]):
 
 
 def count_ngrams(pairs: EncodedPairs, n: int) -> Overlap:
-    """Do what `ngram_overlap` does, on encoded texts."""
+    """Like `ngram_overlap`, on encoded texts."""
     target_grams, candidate_grams = _ngram_ids(pairs.targets, pairs.candidates, n)
     return _clipped_matches(target_grams, candidate_grams, pairs.target_of)
 
 
 def measure_lcs(pairs: EncodedPairs) -> Overlap:
-    """Do what `lcs_overlap` does, on encoded texts."""
+    """Like `lcs_overlap`, on encoded texts."""
     targets, candidates = pairs.targets.as_arrays(), pairs.candidates.as_arrays()
     if len(targets) == 1:
         lengths = process.cdist(targets, candidates, scorer=LCSseq.similarity, dtype=np.int64)[0]
@@ -182,7 +182,7 @@ def _ngram_ids(
         grams = grams[: len(words) - width + 1] * num_words + words[width - 1 :]
     num_grams = max(len(words) - n + 1, 0)
     grams = grams[:num_grams]
-    is_whole = texts[:num_grams] == texts[len(texts) - num_grams :]  # not across two texts
+    is_whole = texts[:num_grams] == texts[len(texts) - num_grams :]  # not across texts
     is_target = np.arange(num_grams) < num_targets
     target, candidate = is_target & is_whole, ~is_target & is_whole
     return (
@@ -253,7 +253,7 @@ def count_unions(targets: EncodedLines, candidates: EncodedLines) -> Overlap:
 
 
 def _union_matches(target: Sequence[array[int]], candidate: Sequence[array[int]]) -> int:
-    if len(target) == len(candidate) == 1:  # nothing to unite
+    if len(target) == len(candidate) == 1:  # nothing to merge
         return LCSseq.similarity(target[0], candidate[0])
     united: Counter[int] = Counter()
     for sentence in target:
@@ -299,7 +299,7 @@ def _walk_back(columns: Sequence[tuple[int, int, bool]], end: int, gap: bool) ->
     for index in range(len(columns) - 1, -1, -1):
         mask, rises, gap_before = columns[index]
         if gap:
-            # A word that the sentence lacks: back to where the subsequence last became longer.
+            # A word that is not in the sentence: go back to where the LCS last grew.
             end = (rises & ((1 << end) - 1)).bit_length()
         if end == 0:
             break

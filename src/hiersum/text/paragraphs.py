@@ -1,8 +1,8 @@
-"""Documents become paragraphs that remember where they stood.
+"""Split documents into paragraphs that keep their place.
 
-The paper splits by line break. Real files are less kind, so lines that were wrapped by hand (mail, PDF)
-are joined first, and a text without breaks is cut at sentence ends. A paragraph's position is counted
-before anything is dropped, so that it still points into its document.
+The paper splits at line breaks. Real files are messier: hard-wrapped lines (mail, PDF) are joined
+first, and text without breaks is cut at sentence ends. Positions are counted before anything is
+dropped, so they always point into the document.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from hiersum.types import Document, Paragraph, Place
 
 _MIN_WRAPPED_LINES = 3
 _WRAP_WIDTHS = (30, 120)  # shorter lines are verse or lists, longer ones are paragraphs
-_SHORT_LINE = 0.75  # of the usual width: a line that ends early ends its paragraph
-_MAX_WORD_CHARACTERS = 40  # on average; beyond it this is data, not language
+_SHORT_LINE = 0.75  # relative to the usual width: a shorter line ends its paragraph
+_MAX_WORD_CHARACTERS = 40  # mean; above it, this is data rather than language
 _MIN_LETTER_SHARE = 0.5
 _ASCII_LETTERS = string.ascii_letters.encode("ascii")
 _MIN_WORDS = 4
-_MIN_UNENDED_WORDS = 8  # fewer words without a full stop are a heading or a menu entry
+_MIN_UNENDED_WORDS = 8  # shorter text without a full stop is a heading or menu entry
 _MAX_NOTICE_WORDS = 40
 _MAX_SHORT_NOTICE_WORDS = 9
 _BULLET = re.compile(r"^\s*[-*\u2022\u2023\u25e6\u2043\u00b7]\s+")
@@ -39,7 +39,7 @@ _NOTICE = re.compile(
     | \benable\ javascript""",
     re.VERBOSE | re.IGNORECASE,
 )
-# Phrases that news may hold too: they make a notice only of a line that says little else.
+# These also occur in news: a line is a notice only if it says little else.
 _SHORT_NOTICE = re.compile(
     r"""\bprivacy\ (?:policy|notice) | \bterms\ (?:of\ (?:use|service)|and\ conditions)
     | \bsubscribe\b | \bsign\ (?:up|in)\b | \bshare\ (?:this|on)\b | \bfollow\ us\b | \bclick\ here\b
@@ -57,7 +57,7 @@ def read_paragraphs(
     Args:
         documents: the documents of one cluster.
         config: limits and thresholds.
-        keep_all: drop and merge nothing, because a user's graph counts on every paragraph.
+        keep_all: drop and merge nothing, as a user's graph refers to every paragraph.
     """
     paragraphs = [
         Paragraph(text, number, position, document.url)
@@ -66,7 +66,7 @@ def read_paragraphs(
     ]
     if keep_all:
         return paragraphs
-    # A cluster of nothing but short notes is still a cluster.
+    # A cluster of short notes only is still a cluster.
     kept = [p for p in paragraphs if not is_fragment(p.text)] or [
         p for p in paragraphs if count_words(p.text)
     ]
@@ -74,14 +74,14 @@ def read_paragraphs(
 
 
 def split_document(document: Document, max_words: int) -> list[str]:
-    """Return the paragraphs of a document: those it was given, or those its text has."""
+    """Return the given paragraphs of a document, or those of its text."""
     if document.paragraphs is not None:
         return list(document.paragraphs)
     return split_text(document.text, max_words)
 
 
 class PlacedTexts:
-    """What stands at each place of some documents; a document is split when it is first asked for."""
+    """The paragraphs of documents by place; a document is split on first use."""
 
     def __init__(self, documents: Sequence[Document], max_words: int) -> None:
         self._split = cache(lambda number: split_document(documents[number], max_words))
@@ -95,8 +95,8 @@ class PlacedTexts:
 def split_text(text: str, max_words: int) -> list[str]:
     """Split a text into paragraphs of at most `max_words` words.
 
-    Joining the result gives back the words of the text, but for hyphens at the end of wrapped lines;
-    bullets are left out.
+    Joining the result restores the words of the text, except for bullets and hyphens at the end of
+    wrapped lines.
     """
     lines = textwrap.dedent(text).split("\n")
     lines = [line.rstrip() for line in lines]
@@ -107,7 +107,7 @@ def split_text(text: str, max_words: int) -> list[str]:
 
 
 def is_fragment(text: str) -> bool:
-    """Is this a heading, a menu entry, a notice, a table row or data, rather than prose?"""
+    """Whether this is a heading, menu entry, notice, table row or data rather than prose."""
     num_words = count_words(text)
     num_letters = _count_letters(text)
     num_visible = len(text) - text.count(" ")
@@ -122,13 +122,13 @@ def is_fragment(text: str) -> bool:
 
 
 def _count_letters(text: str) -> int:
-    if text.isascii():  # many times faster than one by one
+    if text.isascii():  # many times faster than character by character
         return len(text) - len(text.encode("ascii").translate(None, _ASCII_LETTERS))
     return sum(map(str.isalpha, text))
 
 
 def _wrap_width(lines: Sequence[str]) -> int | None:
-    """Return the width a text was wrapped at by hand, or None if its lines are whole paragraphs."""
+    """Return the width at which a text was hard-wrapped, None if lines are paragraphs."""
     followed = [line for line, after in zip(lines, lines[1:]) if line and after]
     if len(followed) < _MIN_WRAPPED_LINES:
         return None
@@ -143,14 +143,14 @@ def _wrap_width(lines: Sequence[str]) -> int | None:
         _WRAP_WIDTHS[0] <= width <= _WRAP_WIDTHS[1]
         and num_open > 0.5 * len(followed)
         and num_items < 0.5 * len(followed)
-        and num_running_on > 0.3 * len(followed)  # headlines below each other begin with capitals
+        and num_running_on > 0.3 * len(followed)  # stacked headlines begin with capitals
         and is_even
     )
     return width if is_wrapped else None
 
 
 def _join_wrapped(lines: Iterable[str], width: int) -> list[str]:
-    """Join lines until a blank one, an indented one, a list item, or a short line with a full stop."""
+    """Join lines up to a blank or indented line, a list item, or a short line with a full stop."""
     paragraphs: list[list[str]] = [[]]
     was_indented = hangs = False
     for line in lines:
@@ -164,7 +164,7 @@ def _join_wrapped(lines: Iterable[str], width: int) -> list[str]:
             or (before and _ends_early(before[-1], width))
         ):
             paragraphs.append([])
-            hangs = _LIST_ITEM.match(line) is not None  # further lines of an item are indented
+            hangs = _LIST_ITEM.match(line) is not None  # continuation lines of an item are indented
         was_indented = is_indented
         if line:
             paragraphs[-1].append(line.strip())
@@ -172,7 +172,7 @@ def _join_wrapped(lines: Iterable[str], width: int) -> list[str]:
 
 
 def _is_heading(line: str, after: str, width: int) -> bool:
-    """A first line that stops short without a full stop, before one that begins anew."""
+    """Whether a line is short, has no full stop, and precedes a capitalized one."""
     return len(line) < _SHORT_LINE * width and not ends_sentence(line) and after[:1].isupper()
 
 
@@ -199,7 +199,7 @@ def _split_long(paragraph: str, max_words: int) -> list[str]:
     room = max_words
     for sentence in split_sentences(paragraph):
         num_words = count_words(sentence)
-        if num_words > max_words:  # too long by itself: cut between words
+        if num_words > max_words:  # a single long sentence: cut between words
             parts.extend([piece] for piece in split_every(sentence, max_words))
             room = 0
             continue

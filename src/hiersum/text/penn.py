@@ -1,8 +1,8 @@
 """Convert text to the form of the released weights, lower-case Penn style, and back.
 
-The authors' vocabulary has no capitals and expects spaces around every punctuation mark, and quotes as
-`` and ''. `from_penn` removes the spaces and takes capitals from the sources, which have most names of a
-summary.
+The authors' vocabulary has no capitals and expects spaces around punctuation, and quotes as `` and
+''. `from_penn` removes the spaces and restores capitals from the sources, which contain most names
+of a summary.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from hiersum.text.sentences import ABBREVIATIONS, OPEN_ABBREVIATIONS, split_sentences
 
-# Characters that the vocabulary lacks, and what it has for them.
+# Replacements for characters missing in the vocabulary.
 _PLAIN = str.maketrans(
     dict.fromkeys("\u2018\u2019\u02bc\u00b4", "'")
     | dict.fromkeys("\u2013\u2014\u2015", " -- ")
@@ -30,7 +30,7 @@ _TO_PENN = [
     (re.compile(r"([:,])(?!\d)"), r" \1 "),
     (re.compile(r"(?<!\d)([:,])"), r" \1 "),
     (re.compile(r"--+"), " -- "),
-    # A full stop is separate at the end of a sentence only; elsewhere it belongs to its word.
+    # A full stop is separated only at the end of a sentence; elsewhere it belongs to its word.
     (re.compile(r"(?<![.\s])\.([\s)\]}>'`]*)$"), r" . \1"),
     (re.compile(r"(?<=[^\s'])'(?=\s|$)"), " '"),
     (re.compile(r"(?i)(?<=[^\s'])('s|'m|'d|'ll|'re|'ve|n't)(?=\s|$)"), r" \1"),
@@ -61,7 +61,7 @@ def to_penn(text: str) -> str:
 
 
 def from_penn(text: str, casing: Mapping[str, str] | None = None) -> str:
-    """Convert Penn-style text to prose, with the given casing of words."""
+    """Convert Penn-style text to prose, with the given casing."""
     text = _BLANKS.sub(" ", text).strip()
     for pattern, replacement in _FROM_PENN:
         text = pattern.sub(replacement, text)
@@ -72,8 +72,8 @@ def from_penn(text: str, casing: Mapping[str, str] | None = None) -> str:
 def learn_casing(sources: Iterable[str]) -> dict[str, str]:
     """Learn how each lower-cased word is written in the sources.
 
-    The start of a sentence says nothing about a word's case, so it counts only if the word occurs nowhere
-    else. The most frequent form wins, and the first of equals.
+    The start of a sentence says nothing about casing, so it counts only if the word occurs nowhere
+    else. The most frequent form wins, on ties the first.
     """
     inner: dict[str, Counter[str]] = {}
     initial: dict[str, Counter[str]] = {}
@@ -109,7 +109,7 @@ def _restore_case(text: str, casing: Mapping[str, str]) -> str:
 
 
 def _sentences_in_lower_case(text: str) -> list[str]:
-    """Split after every stop and space: there are no capitals yet to tell boundaries by."""
+    """Split after every stop and space: there are no capitals to mark boundaries."""
     sentences: list[str] = []
     parts = re.split(r'(?<=[.!?])(?<!\b[a-z]\.)(?<!\.\w\.)\s+(?!\d)|(?<=[.]")\s+', text)
     for part in parts:

@@ -1,8 +1,8 @@
-"""Where sentences end, by rule.
+"""Rule-based sentence splitting.
 
-A full stop ends a sentence when a space follows and then something that can begin one, unless it
-belongs to an abbreviation or an initial. Other scripts' full stops end a sentence wherever they stand.
-What this leaves out: sentences that begin in lower case, and abbreviations it does not know.
+A full stop ends a sentence if a space and a possible sentence start follow, unless it belongs to an
+abbreviation or an initial. Full stops of other scripts always end a sentence. Not handled:
+sentences that begin in lower case, and unknown abbreviations.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ ABBREVIATIONS = frozenset(
     vols p pp ch sec eq eds jan feb apr jun jul aug sep sept oct nov mon tue wed thu fri b d m r
     u.n ph ave blvd rd bldg dept univ assn bros gov't""".split()
 )
-# These may end a sentence or stand within one; the next word decides.
+# These may end a sentence or not; the next word decides.
 OPEN_ABBREVIATIONS = frozenset(
     "inc ltd co corp jr etc u.s u.k a.m p.m b.c a.d ph.d d.c esq".split()
 )
@@ -51,9 +51,9 @@ _FINAL = re.compile(
 
 
 def split_sentences(text: str) -> list[str]:
-    """Return the sentences of a text, stripped; a text without any end is one sentence.
+    """Return the stripped sentences of a text; without any sentence end, it is one sentence.
 
-    A paragraph that was read has its sentences already: `Paragraph.sentences`.
+    For a paragraph that was read, use `Paragraph.sentences`.
     """
     sentences = []
     start = 0
@@ -67,13 +67,13 @@ def split_sentences(text: str) -> list[str]:
 
 
 def without_label(sentence: str) -> str:
-    """Return a sentence without the dateline of a report ("LONDON (Reuters) - ") or its number."""
+    """Remove a report's dateline ("LONDON (Reuters) - ") or a sentence number."""
     label = _LABEL.match(sentence)
     return sentence[label.end() :] if label else sentence
 
 
 def ends_sentence(text: str) -> bool:
-    """Does the text end as a sentence does?"""
+    """Whether the text ends like a sentence."""
     return _FINAL.search(text[-8:].rstrip()) is not None
 
 

@@ -1,8 +1,8 @@
 """Porter's stemmer in the variant that ROUGE implementations use.
 
-The rules are those of Porter (1980) with NLTK's changes (short words, -y after vowels, irregular forms),
-as in `rouge-score`, whose counts ours must equal. A word's *form* has `v` for each vowel and `c` for each
-consonant; Porter's measure m of a stem is the number of times `vc` occurs in its form.
+The rules are those of Porter (1980) with NLTK's changes (short words, -y after vowels, irregular
+forms), as in `rouge-score`, whose counts we must match. A word's *form* has `v` for each vowel and
+`c` for each consonant; Porter's measure m of a stem is the number of `vc` in its form.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ENDS_2 = frozenset(suffix[-2:] for suffix in _STEP_2)
 _ENDS_3 = frozenset(suffix[-2:] for suffix in _STEP_3)
 _ENDS_4 = frozenset(suffix[-2:] for suffix in _STEP_4)
 
-# "y" stays: whether it is a vowel depends on the letter before it.
+# "y" is kept: whether it is a vowel depends on the letter before it.
 _FORM_OF = str.maketrans(
     {
         letter: "v" if letter in "aeiou" else "c"
@@ -80,7 +80,7 @@ def _measure(word: str) -> int:
 
 
 def _ends_short_syllable(word: str) -> bool:
-    """Porter's *o: consonant, vowel, consonant (not w, x, y); NLTK adds two letters vowel, consonant."""
+    """Porter's *o: consonant, vowel, consonant (not w, x, y); NLTK adds vowel, consonant."""
     form = _form(word)
     if len(word) == 2:
         return form == "vc"
@@ -134,7 +134,7 @@ def _replace_double_suffix(word: str) -> str:
     if word.endswith("alli") and _measure(word[:-4]) > 0:
         return _replace_double_suffix(word[:-2])
     if word.endswith("logi"):
-        # NLTK counts the l to the stem, so that "geology" goes the way of "archaeology".
+        # NLTK counts the l as part of the stem, so "geology" is stemmed like "archaeology".
         return word[:-1] if _measure(word[:-3]) > 0 else word
     return _replace(word, _STEP_2, min_measure=1, lengths=(7, 6, 5, 4, 3))
 

@@ -1,4 +1,4 @@
-"""Texts as sparse tf-idf vectors of unit length, so that a dot product is a cosine."""
+"""Sparse tf-idf vectors of unit length, so that a dot product is a cosine."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from hiersum.text.words import split_stems, split_words
 
 
 class TfidfSpace:
-    """The words of some texts and their weights.
+    """A vocabulary with idf weights.
 
-    A word's weight in a text is its count there times log(N / df), where N is the number of texts the
-    space was made from and df the number of them that have the word (the paper's appendix A.1). A word
-    of every text weighs nothing, and a word of no text is unknown.
+    A word's weight in a text is its count times log(N / df), where N is the number of texts the
+    space was made from and df the number of those with the word (the paper's appendix A.1). Words
+    in every text have weight 0; words in none are unknown.
     """
 
     def __init__(self, texts: Sequence[str], *, stem: bool = False) -> None:
@@ -45,7 +45,7 @@ class TfidfSpace:
         return counts
 
     def _weigh(self, counts: sparse.csr_matrix) -> sparse.csr_matrix:
-        # On the values alone: products of sparse matrices cost more than all the rest.
+        # On the values alone: sparse matrix products would dominate the cost.
         values = counts.data * self._weights[counts.indices]
         squares = sparse.csr_matrix((values**2, counts.indices, counts.indptr), counts.shape)
         norms = np.sqrt(squares.sum(axis=1)).A1

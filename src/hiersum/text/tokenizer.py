@@ -1,7 +1,7 @@
 """Subword pieces: train, load, encode and decode SentencePiece models.
 
-Each profile has its own special pieces and expects text in its own form: Penn style for the released
-weights, known letters for T5. A model that lacks what its profile needs is refused when it is loaded.
+Each profile has its own special pieces and text format: Penn style for the released weights, known
+letters for T5. Loading a model that lacks what its profile needs raises an error.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from hiersum.text.penn import to_penn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenizerProfile:
-    """The special pieces of a kind of model, and the form of its text."""
+    """The special pieces and text format of a kind of model."""
 
     pad: str
     begin: str
     end: str
     title: str | None
-    """Ends the title, where it is the first paragraph."""
+    """Ends the title if it is the first paragraph."""
     paragraph: str | None = None
     """Separates the paragraphs of a flat source, if anything does."""
     title_in_every_paragraph: bool = False
-    """Does each paragraph begin with the title and end with the end piece?"""
+    """Whether each paragraph begins with the title and ends with the end piece."""
     ids: dict[str, int]
-    """The ids that the weights expect of special pieces."""
+    """The ids of special pieces that the weights expect."""
     spaces: tuple[str, ...] = ()
     """Pieces that are decoded as a space."""
     is_penn: bool = False
-    """Is text converted to lower-case Penn style before it is encoded?"""
+    """Whether text is converted to lower-case Penn style before encoding."""
     folds_letters: bool = False
-    """Do letters that are not in the vocabulary lose their diacritics?"""
+    """Whether letters outside the vocabulary lose their diacritics."""
 
 
 PROFILES = {
@@ -62,7 +62,7 @@ PROFILES = {
     ),
 }  # fmt: skip
 _MIN_SIZE = 16
-# Letters that Unicode does not decompose, and what they look like.
+# Look-alikes of letters that Unicode does not decompose.
 _ALIKE = dict(zip("øØđĐłŁıħĦŧŦðÐ−×‐‑`", "oOdDlLihHtTdD-x--'"))
 _WORD = re.compile(r"[^\W\d_]+")
 
@@ -70,13 +70,13 @@ _WORD = re.compile(r"[^\W\d_]+")
 class Folding(dict[int, str]):
     """Replaces letters that a vocabulary lacks by similar ones, and restores them.
 
-    T5 knows é and ü but not í, ñ or ø: "Martínez" would be read as "Mart?nez", and could not be written.
-    Every letter becomes one letter, so that positions in a text stay the same. The keys and values are
-    those of a table for `str.translate`, filled on demand.
+    T5 knows é and ü but not í, ñ or ø: it would read "Martínez" as "Mart?nez" and could not write
+    it. Every letter becomes one letter, so that positions stay the same. Keys and values are those
+    of a `str.translate` table, filled on demand.
     """
 
     def __init__(self, known: Set[str]) -> None:
-        """Take the letters that the vocabulary has."""
+        """Take the letters of the vocabulary."""
         super().__init__()
         self._known = known
 
@@ -90,13 +90,13 @@ class Folding(dict[int, str]):
         return letter
 
     def fold(self, text: str) -> str:
-        """Return a text in letters of the vocabulary, as far as there are similar ones."""
+        """Replace letters outside the vocabulary by similar ones, if any."""
         return text if text.isascii() and "`" not in text else text.translate(self)
 
     def unfold(self, text: str, sources: Iterable[str]) -> str:
-        """Return a text with words spelled as in the sources.
+        """Restore the spelling of words from the sources.
 
-        A word that some source spells without diacritics stays as it is.
+        Words that some source spells without diacritics are left alone.
         """
         sources = list(sources)
         if all(source.isascii() for source in sources):
@@ -139,7 +139,7 @@ class Tokenizer:
         self.title_in_every_paragraph = self.profile.title_in_every_paragraph
         self._special_ids = {self._id(piece) for piece in self.profile.ids} - {self.unknown_id}
         self._space_ids = {self._id(piece) for piece in self.profile.spaces}
-        # "<S>" in a document is text, not the beginning of a summary.
+        # "<S>" in a document is text, not the start of a summary.
         specials = [piece for piece in self.profile.ids if piece != "<unk>"]
         self._lookalike = re.compile("|".join(map(re.escape, specials)))
         self._folding = None
@@ -157,7 +157,7 @@ class Tokenizer:
 
     @property
     def fingerprint(self) -> str:
-        """A checksum that tells one model from another."""
+        """A checksum of the model."""
         return hashlib.sha256(self.model).hexdigest()
 
     def forbidden_ids(self, vocab_size: int) -> list[int]:
@@ -198,11 +198,11 @@ class Tokenizer:
         return " ".join(text for text in texts if text)
 
     def fold(self, text: str) -> str:
-        """Return a text in letters of the vocabulary."""
+        """Replace letters outside the vocabulary."""
         return text if self._folding is None else self._folding.fold(text)
 
     def unfold(self, text: str, sources: Iterable[str]) -> str:
-        """Return a decoded text with words spelled as in the sources."""
+        """Restore the spelling of words from the sources."""
         return text if self._folding is None else self._folding.unfold(text, sources)
 
     def _prepared(self, text: str) -> str:
@@ -254,7 +254,7 @@ def train_tokenizer(
             control_symbols=["<T>"],
             num_threads=threads,
             input_sentence_size=2_000_000,
-            max_sentence_length=1 << 16,  # bytes; longer lines would be skipped silently
+            max_sentence_length=1 << 16,  # in bytes; longer lines would be skipped silently
             shuffle_input_sentence=True,
             minloglevel=2,
         )

@@ -1,8 +1,8 @@
 """Words for counting and comparing, in any script.
 
-A word is a run of letters, digits and marks. In scripts without spaces (Chinese, Japanese, Thai, Lao,
-Burmese, Khmer) every character is a word, which is enough to compare texts and to measure their length.
-ROUGE has its own words, in `overlap.py`.
+A word is a run of letters, digits and marks. In scripts without spaces (Chinese, Japanese, Thai,
+Lao, Burmese, Khmer) every character is a word, which is good enough for comparing and measuring
+texts. ROUGE uses its own words, see `overlap.py`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\U00020000-\U0003ffff"
 )
-# A number keeps its inner points, and a word its inner apostrophe: 4.5, 1,200, don't, l'eau.
+# A number keeps inner points, a word its inner apostrophe: 4.5, 1,200, don't, l'eau.
 _WORD = re.compile(
     rf"[{_UNSPACED}]|\d+(?:[.,]\d+)+|[^\W{_UNSPACED}]+(?:['\u2019][^\W{_UNSPACED}]+)*"
 )
@@ -62,17 +62,17 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def split_stems(text: str) -> list[str]:
-    """Return the words of a text, English ones as their stems."""
+    """Return the words of a text, with English ones stemmed."""
     return [stem_word(word) for word in split_words(text)]
 
 
 def content_stems(text: str) -> list[str]:
-    """Return the stems of content words; Lessing is one, though its stem, less, is not."""
+    """Return the stems of content words ("Lessing" is one, though its stem "less" is not)."""
     return [stem_word(word) for word in split_words(text) if word not in FUNCTION_WORDS]
 
 
 def query_stems(text: str) -> set[str]:
-    """Return the stems of a query's content words, or of all its words if it has no others."""
+    """Return the stems of a query's content words, or of all words if it has none."""
     return set(content_stems(text) or split_stems(text))
 
 
@@ -84,9 +84,9 @@ def stem_word(word: str) -> str:
 
 
 def leans_on_another(words: Sequence[str]) -> bool:
-    """Does a sentence of these words refer to an earlier one: "In March he ...", "For example ..."?
+    """Whether a sentence refers to an earlier one: "In March he ...", "For example ...".
 
-    Only its beginning counts: a later word may refer to an earlier one of the same sentence.
+    Only its beginning counts: later words may refer to the same sentence.
     """
     words = [_CONTRACTED.split(word, maxsplit=1)[0] for word in words[:4]]  # "it's"
     return (
@@ -100,18 +100,18 @@ def leans_on_another(words: Sequence[str]) -> bool:
 def count_words(text: str) -> int:
     """Count the words of a text."""
     if len(text) < _LONG_TEXT:
-        # Outside ASCII, lower-casing may change where words end.
+        # Outside ASCII, lowercasing may change word boundaries.
         return len(_words(text) if text.isascii() else _WORD.findall(text))
-    return sum(1 for _ in _WORD.finditer(text))  # slower, but without a list of millions
+    return sum(1 for _ in _WORD.finditer(text))  # slower, but does not build a list of millions
 
 
 def count_letters(text: str) -> int:
-    """Count the letters and digits of a text, which tokenizing leaves in place."""
+    """Count the letters and digits of a text, which tokenization preserves."""
     return sum(map(str.isalnum, text))
 
 
 def cut_words(text: str, max_words: int) -> str:
-    """Return the longest beginning of a text that has at most `max_words` words."""
+    """Return the longest prefix of a text with at most `max_words` words."""
     return next(split_every(text, max_words), "")
 
 

@@ -1,1 +1,1 @@
-"""Training: from prepared examples to weights, for networks, rankers and vocabularies."""
+"""Train networks, rankers and vocabularies."""

@@ -1,4 +1,4 @@
-"""A run as a picture: loss, validation and learning rate over the steps."""
+"""Plot loss, validation and learning rate of training runs."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _INK, _BLUE, _ORANGE = "#333333", "#2f6db5", "#d1603d"
 
 
 def plot_runs(runs: Sequence[Path], out: Path) -> Path:
-    """Draw the curves of one run, or of several above each other.
+    """Plot the curves of one or more runs.
 
     Raises:
         DataError: a folder has no metrics.
-        InputError: there is nothing to draw yet, or the picture has no known format.
+        InputError: there is nothing to plot yet, or the image format is unknown.
     """
     kind = out.suffix.lstrip(".").lower()
     if kind not in _FORMATS:
@@ -33,7 +33,7 @@ def plot_runs(runs: Sequence[Path], out: Path) -> Path:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingDependencyError("drawing curves", "train") from error
-    matplotlib.rcParams["svg.hashsalt"] = "hiersum"  # the same run gives the same file
+    matplotlib.rcParams["svg.hashsalt"] = "hiersum"  # makes the output reproducible
     figure = Figure(figsize=(9, 3.4), layout="constrained")
     loss, score, rate = figure.subplots(1, 3)
     for number, (name, lines) in enumerate(metrics.items()):

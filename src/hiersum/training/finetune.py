@@ -1,4 +1,4 @@
-"""Fine-tune a model on your own clusters: split, prepare, train, with settings that fit the model."""
+"""Fine-tune a model on your own clusters: split, prepare, train, with suitable settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hiersum.types import Cluster
 
 _VALID_SHARE = 0.1
 _MAX_VALID = 200
-_PADDING = 1.2  # tokens in a bucketed batch, padding included, per real token
+_PADDING = 1.2  # padded tokens per real token in a bucketed batch
 # The highest learning rates that do not destroy pretrained weights.
 _RATES = {"t5": 3e-4, "paper": 1e-4, "hiersumm": 1e-4}
 

@@ -1,6 +1,6 @@
 """The training loss of a network, and its scores on held-out examples.
 
-The loss is the cross entropy of targets, plus the planner's; validation adds ROUGE of what is written.
+The loss is the targets' cross entropy plus the planner's; validation adds ROUGE.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Losses(NamedTuple):
     """Sums over the tokens and boundaries of a batch."""
 
     total: Tensor
-    """What to learn from."""
+    """The loss to minimise."""
     plain: Tensor
-    """Cross entropy of the targets without smoothing, to report."""
+    """Cross entropy of the targets without smoothing, for reports."""
     plan: Tensor
     """The planner's loss; 0 for a network without one."""
 
@@ -73,7 +73,7 @@ class Objective(nn.Module):
 def smoothed_cross_entropy(
     logits_YV: Tensor, label_Y: Tensor, smoothing: float
 ) -> tuple[Tensor, Tensor]:
-    """Return two sums over tokens: the smoothed loss to learn from, and the plain one to report.
+    """Return two sums over tokens: the smoothed loss to train on, and the plain one to report.
 
     A share `smoothing` of each label is spread evenly over all pieces, as in `F.cross_entropy`.
     """
@@ -86,7 +86,7 @@ def smoothed_cross_entropy(
 
 
 class Validator:
-    """A fixed sample of a prepared set; each process takes its part of it."""
+    """A fixed sample of a prepared set, divided among the processes."""
 
     def __init__(
         self,
@@ -100,11 +100,11 @@ class Validator:
         """Read the sample.
 
         Args:
-            prepared: where the examples are.
-            tokenizer: spells what is written.
-            config: how many examples, how large batches are, how to search.
-            part: which process this is.
-            num_parts: how many there are.
+            prepared: the examples.
+            tokenizer: decodes the summaries.
+            config: number of examples, batch size and search settings.
+            part: the index of this process.
+            num_parts: the number of processes.
         """
         training = config.training
         examples = list(islice(prepared.read(), training.max_valid_examples))
@@ -115,7 +115,7 @@ class Validator:
         self._written = _batches(written, training.batch_tokens)[part::num_parts]
 
     def sums(self, network: Network) -> dict[str, float]:
-        """Return sums over this process's part: of losses and scores, and what to divide them by."""
+        """Return this process's sums of losses and scores, and the counts to divide by."""
         was_training = network.training
         network.eval()
         try:
@@ -149,7 +149,7 @@ class Validator:
 
 
 def means(sums: dict[str, float]) -> dict[str, float]:
-    """Turn sums over all parts into the loss per token and the scores per example."""
+    """Turn sums over all processes into the loss per token and the scores per example."""
     scores = {"loss": sums["loss"] / max(1, sums["num_tokens"])}
     if sums["num_boundaries"]:
         scores["plan_loss"] = sums["plan_loss"] / sums["num_boundaries"]
@@ -159,7 +159,7 @@ def means(sums: dict[str, float]) -> dict[str, float]:
 
 
 def rouge(targets: Sequence[str], texts: Sequence[str]) -> dict[str, float]:
-    """Return mean ROUGE F1 in points, stemmed, the whole text as one sequence for L."""
+    """Return mean ROUGE F1 in points, stemmed; L compares whole texts."""
     overlaps = (
         ngram_overlap(targets, texts, 1),
         ngram_overlap(targets, texts, 2),

@@ -1,4 +1,4 @@
-"""Adam over the trained parameters of a network, its learning rate, and its state as named tensors."""
+"""Adam for a network's trainable parameters, its learning rate, and its state as tensors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def make_optimizer(network: nn.Module, config: TrainingConfig) -> torch.optim.Op
         lr=config.learning_rate,
         betas=(0.9, beta2),
         eps=epsilon,
-        fused=True,  # one pass over weights and moments instead of a dozen
+        fused=True,  # one fused pass over weights and moments
     )
 
 
@@ -52,7 +52,7 @@ def learning_rate(config: TrainingConfig, step: int, width: int) -> float:
     rise = min(1.0, step / warmup)
     if config.schedule == "constant" or step <= warmup:
         return config.learning_rate * rise
-    # Counted so that the rate of the last step is small, but not zero.
+    # Offset by one, so that the last step has a small, nonzero rate.
     left = (config.steps - step + 1) / max(1, config.steps - warmup + 1)
     return config.learning_rate * max(0.0, left)
 
@@ -69,10 +69,10 @@ def moments_of(network: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str
 def restore_moments(
     network: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor], where: str
 ) -> None:
-    """Give an optimizer the state that `moments_of` returned.
+    """Restore the state returned by `moments_of`.
 
     Raises:
-        CheckpointError: the tensors belong to another network, or to other trained parameters.
+        CheckpointError: the tensors belong to another network or other trainable parameters.
     """
     if not tensors:
         return

@@ -1,4 +1,4 @@
-"""Train the learned ranker on corpora of clusters, and measure it there (the paper's Table 1)."""
+"""Train the ranker on corpora of clusters, and measure its recall (the paper's Table 1)."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ _cached_tokenizer = lru_cache(maxsize=1)(tokenizer_of)  # one load per process
 
 
 class NothingToChooseError(DataError):
-    """All clusters are so small that every ranker keeps most of their paragraphs."""
+    """All clusters are so small that every ranker keeps most paragraphs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Corpora:
-    """Clusters to learn from, and how to read them."""
+    """Training clusters and how to read them."""
 
     paths: Sequence[Path]
     kind: str = "auto"
@@ -177,7 +177,7 @@ def _recalls(cluster: Cluster, rankers: Sequence[Ranker], config: Config) -> Flo
 
 
 def _row(cut: int, recalls: Mapping[str, Floats]) -> dict[str, Any]:
-    """Return the means and differences at one cut; None where every cluster is too small."""
+    """Return the means and differences at one cut; None if every cluster is too small."""
     kept = {name: values[~np.isnan(values)] for name, values in recalls.items()}
     differences = {f"{b} - {a}": kept[b] - kept[a] for a, b in combinations(kept, 2)}
     num_clusters = len(next(iter(kept.values())))

@@ -1,7 +1,7 @@
-"""Training examples of the ranker: paragraphs as pieces, each with its title and its label.
+"""Training examples for the ranker: paragraphs as pieces, each with its title and label.
 
 A label is the ROUGE-2 recall of a paragraph against the summary (the paper's section 3.1). All
-paragraphs of all clusters stand in flat arrays, four bytes a piece, so that millions fit in memory.
+paragraphs are in flat arrays, four bytes a piece, so that millions fit in memory.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from hiersum.types import Cluster, Paragraph
 
 Ints = NDArray[np.int64]
 MAX_TOKENS = 256
-"""Tokens of a paragraph that the ranker reads."""
+"""Maximum tokens of a paragraph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +61,14 @@ class RankerExamples:
 
     @property
     def fingerprint(self) -> str:
-        """A checksum that tells one set of examples from another."""
+        """A checksum of the examples."""
         digest = hashlib.sha256()
         for array in astuple(self):
             digest.update(np.ascontiguousarray(array).data)
         return digest.hexdigest()
 
     def batches(self, batch_tokens: int, generator: np.random.Generator) -> list[Ints]:
-        """Return batches of paragraphs of like length, in random order; each paragraph is in one."""
+        """Return batches of similarly long paragraphs, in random order, each paragraph once."""
         order = generator.permutation(len(self))
         lengths = np.diff(self.paragraph_starts)[order]
         shapes = np.stack([np.ones_like(lengths), lengths, np.zeros_like(lengths)], axis=1)
@@ -76,7 +76,7 @@ class RankerExamples:
         return [batches[index] for index in generator.permutation(len(batches))]
 
     def batch(self, indices: Ints) -> RankerBatch:
-        """Return paragraphs as tensors, with each of their titles once."""
+        """Return a batch of paragraphs, with each title once."""
         titles, title_of = np.unique(self.title_of[indices], return_inverse=True)
         return RankerBatch(
             _packed(self.title_ids, self.title_starts, titles),
@@ -102,7 +102,7 @@ class RankerExamples:
 def label_clusters(
     clusters: Sequence[Cluster], tokenizer: Tokenizer, config: Config
 ) -> RankerExamples:
-    """Make examples of the paragraphs of clusters with summaries, of some of them if so configured."""
+    """Label the paragraphs of clusters with summaries, or a sample of them if configured."""
     texts = [_drawn(cluster, config) for cluster in clusters]
     titles = encode([cluster.title for cluster in clusters], tokenizer, MAX_TOKENS)
     paragraphs = encode(list(chain.from_iterable(texts)), tokenizer, MAX_TOKENS)
@@ -128,7 +128,7 @@ def read_unseen(cluster: Cluster, config: Config) -> list[Paragraph]:
 
 
 def _drawn(cluster: Cluster, config: Config) -> list[str]:
-    """Return the texts to learn from; the draw depends on the cluster and the seed only."""
+    """Return the sampled texts; the sample depends only on the cluster and the seed."""
     texts = [paragraph.text for paragraph in read_unseen(cluster, config)]
     limit = config.ranker_training.max_paragraphs
     if not 0 < limit < len(texts):

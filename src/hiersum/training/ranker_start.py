@@ -1,17 +1,16 @@
-"""The initial weights of a ranker, so that it can learn from a few hundred thousand paragraphs.
+"""Initial weights that let a ranker learn from a few hundred thousand paragraphs.
 
-The paper's network tells a title's words from others only by what tanh makes of a sum: a part for the
-paragraph and a part for the title. From the usual small random weights the sum stays where tanh is a
-line, on which the title's part moves all paragraphs of a cluster alike, and what is to be learned, that
-both parts speak of the same word, has next to no gradient. So it starts as what it would have to become
-first: a judge of shared rare words and of length:
+The paper's network can detect shared words only through tanh of a sum of a paragraph part and a
+title part. With the usual small random weights, tanh is nearly linear: the title then shifts all
+paragraphs of a cluster alike, and matching words get almost no gradient. So the network starts out
+as a detector of shared rare words and of length:
 
-    words    each piece lights up two of the units, drawn at random, the brighter the rarer it is
-    LSTMs    hand on the piece that they read; some units count tokens instead
-    match    a unit fires if title and paragraph both light it up: neither passes the threshold alone
-    score    shared units and length count in favour, as much as suits the labels
+    words    each piece activates two random units, the more strongly the rarer it is
+    LSTMs    pass on the current piece; some units count tokens instead
+    match    a unit fires if title and paragraph both activate it: neither is enough alone
+    score    shared units and length raise the score, scaled to fit the labels
 
-What words are worth, which of them belong together and what makes a good paragraph is left to learn.
+Learning adds the value of words, which words are related, and what makes a good paragraph.
 """
 
 from __future__ import annotations
@@ -27,33 +26,33 @@ from torch import Tensor
 from hiersum.ranking.lstm import Lstm
 from hiersum.ranking.neural import RankerNetwork
 
-if TYPE_CHECKING:  # it reads corpora, which this need not import
+if TYPE_CHECKING:  # avoids importing corpora
     from hiersum.training.ranker_examples import RankerExamples
 
 Floats = NDArray[np.float64]
 
 _UNITS_A_PIECE = 2
 _BRIGHTNESS = 3.0
-"""What the rarest piece gives a unit, before tanh."""
+"""Activation by the rarest piece, before tanh."""
 _GAIN = 8.0
 _THRESHOLD = 1.3
-"""Between what one side can give a unit (at most 1, in training 1.25) and what two do."""
+"""Between what one side can contribute (at most 1; 1.25 in training) and what both do."""
 _MAX_COUNTERS = 8
 _SHORTEST_COUNT = 20
-"""Tokens over which the quickest counter rises; each next one takes sqrt(2) times as many."""
+"""Time constant of the fastest counter, in tokens; each next one is sqrt(2) times slower."""
 _MATCH_SCORE, _LENGTH_SCORE = 0.1, 0.3
-_SAMPLE = 50_000  # paragraphs in which pieces are counted
-_SCORED_SAMPLE, _SCORED_AT_ONCE = 4_000, 256  # padded to the longest, all would take a gigabyte
+_SAMPLE = 50_000  # paragraphs for counting pieces
+_SCORED_SAMPLE, _SCORED_AT_ONCE = 4_000, 256  # padded, all at once would take a gigabyte
 _MIN_SCALE, _MAX_SCALE = 0.05, 5.0
 
 
 @torch.no_grad()
 def start_weights(network: RankerNetwork, examples: RankerExamples) -> None:
-    """Set the weights that learning begins with; units are drawn from torch's generator.
+    """Set the initial weights; units are drawn with torch's generator.
 
     Args:
         network: the ranker.
-        examples: what it will learn from.
+        examples: the training examples.
     """
     width, vocab_size = network.shape.width, network.shape.vocab_size
     num_counters = min(_MAX_COUNTERS, width // 4)
@@ -77,7 +76,7 @@ def start_weights(network: RankerNetwork, examples: RankerExamples) -> None:
 
 
 def rarity(examples: RankerExamples, vocab_size: int) -> Tensor:
-    """Return how rare each piece is: 0 if it stands in every paragraph, 1 if in none."""
+    """Return how rare each piece is: 0 if in every paragraph, 1 if in none."""
     chosen = np.arange(0, len(examples), 1 + len(examples) // _SAMPLE)
     starts, ends = examples.paragraph_starts[chosen], examples.paragraph_starts[chosen + 1]
     texts = [examples.paragraph_ids[start:end] for start, end in zip(starts, ends)]
@@ -88,7 +87,7 @@ def rarity(examples: RankerExamples, vocab_size: int) -> Tensor:
 
 
 def _hand_on(lstm: Lstm) -> None:
-    """Make a state what its token brings: input and output open, nothing of the tokens before."""
+    """Make each state its own token's: input and output gates open, nothing carried over."""
     width = len(lstm.recurrent)
     lstm.recurrent.zero_()
     lstm.input.weight.zero_()
@@ -98,7 +97,7 @@ def _hand_on(lstm: Lstm) -> None:
 
 
 def _count(lstm: Lstm, num_counters: int) -> None:
-    """Make the first units add the same at every token, whatever it is: h = tanh(tokens / span)."""
+    """Make the first units count tokens: h = tanh(tokens / span)."""
     width = len(lstm.recurrent)
     for unit in range(num_counters):
         gates = [unit + gate * width for gate in range(4)]
@@ -108,9 +107,9 @@ def _count(lstm: Lstm, num_counters: int) -> None:
 
 
 def _level(network: RankerNetwork, examples: RankerExamples) -> None:
-    """Scale and shift the scores to fit the labels of some paragraphs: logistic regression.
+    """Scale and shift the scores to fit the labels of a sample: logistic regression.
 
-    Labels are small, and from higher scores the first steps would push all weights down together until
+    Labels are small; from higher scores, the first steps would push all weights down together until
     every unit is saturated.
     """
     chosen = np.arange(0, len(examples), 1 + len(examples) // _SCORED_SAMPLE)
@@ -126,7 +125,7 @@ def _level(network: RankerNetwork, examples: RankerExamples) -> None:
 
 
 def _best_line(logits: Floats, labels: Floats) -> tuple[float, float]:
-    """Return the scale, never below a small one, and the shift that bring logits nearest to labels."""
+    """Return the scale (with a lower bound) and shift that bring logits closest to labels."""
     from scipy.optimize import minimize
     from scipy.special import expit, logit
 

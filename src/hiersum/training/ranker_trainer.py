@@ -1,15 +1,15 @@
-"""Training the ranker as the paper does: cross entropy against ROUGE-2 recall, Adagrad, dropout.
+"""Train the ranker as in the paper: cross entropy against ROUGE-2 recall, Adagrad, dropout.
 
-Adam is there too: it learns several times as much from the same paragraphs, and its rate falls to 0.
+Adam is also available: it needs several times less data, and its rate falls to 0.
 
-What is random is a function of the seed and the step, so that a resumed run repeats what an
-uninterrupted one would have done. The weights with the lowest validation loss are what a run ends
-with; without validation, the last ones.
+All randomness depends only on the seed and the step, so a resumed run gives the same result as an
+uninterrupted one. A run ends with the weights of the lowest validation loss, or the last ones
+without validation.
 
     checkpoints/step-N/ranker.safetensors    the tensors, as GROUP/NAME
-    checkpoints/step-N/ranker.json           where the run is
+    checkpoints/step-N/ranker.json           the progress of the run
 
-A checkpoint is written under another name and renamed, so that a folder with its name is complete.
+Checkpoints are written under a temporary name and renamed, so they are always complete.
 """
 
 from __future__ import annotations
@@ -52,16 +52,16 @@ LEARNING_RATES = {"adagrad": 0.15, "adam": 3e-4}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankerState:
-    """Where a run is, besides its weights."""
+    """The progress of a run, besides its weights."""
 
     examples: str
-    """Fingerprint of what it learns from."""
+    """Fingerprint of the training examples."""
     step: int = 0
     paragraphs: int = 0
     best_step: int = 0
     best_loss: float | None = None
     window_loss: float = 0.0
-    """Sums since the last line of metrics."""
+    """Sums since the last metrics line."""
     window_paragraphs: int = 0
     window_seconds: float = 0.0
 
@@ -75,14 +75,14 @@ def train_ranker(
     run: Path,
     out: Path,
 ) -> None:
-    """Train a ranker, or go on with a run, and put it into a model folder.
+    """Train a ranker, or resume a run, and save it in a model folder.
 
     Args:
-        config: `[ranker_training]`, and the rest to be kept with the run.
-        examples: what to learn from.
-        valid: what to choose the weights by.
+        config: `[ranker_training]`; the rest is stored with the run.
+        examples: training examples.
+        valid: validation examples, which select the weights.
         tokenizer: the tokenizer of the model folder.
-        run: where metrics and checkpoints go.
+        run: the folder for metrics and checkpoints.
         out: the model folder.
 
     Raises:
@@ -96,7 +96,7 @@ def train_ranker(
 
 
 class RankerTrainer:
-    """A run: a network, its optimizer, its place in the plan of batches."""
+    """A run: network, optimizer and position in the batches."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class RankerTrainer:
         """Train to the last batch.
 
         Raises:
-            TrainingError: the loss is not finite, or the run was asked to stop.
+            TrainingError: the loss is not finite, or the run was interrupted.
         """
         num_steps = len(self.plan)
         with (
@@ -157,13 +157,13 @@ class RankerTrainer:
                     )
 
     def best_network(self) -> RankerNetwork:
-        """Return the network with the weights that a run ends with."""
+        """Return the network with the run's final weights."""
         network = RankerNetwork(self.shape)
         network.load_state_dict(self.best)
         return network
 
     def notes(self) -> dict[str, object]:
-        """Return the notes that are stored beside the weights."""
+        """Return the notes to store with the weights."""
         return {
             "trained_paragraphs": self.state.paragraphs,
             "best_step": self.state.best_step,
@@ -172,11 +172,11 @@ class RankerTrainer:
         }
 
     def _update(self) -> None:
-        """Change the weights once."""
+        """Update the weights once."""
         started = time.perf_counter()
         step = self.state.step + 1
         batch = self.examples.batch(self.plan[self.state.step])
-        # What is dropped at a step depends on nothing that came before it.
+        # Seed dropout by step, so that it does not depend on earlier steps.
         torch.manual_seed(self.config.seed + 1_000_003 * step)
         self.network.train()
         logits = self.network(batch.titles, batch.paragraphs, batch.title_of)
@@ -213,7 +213,7 @@ class RankerTrainer:
         self.state = replace(state, window_loss=0.0, window_paragraphs=0, window_seconds=0.0)
 
     def _validate(self, metrics: MetricsWriter) -> None:
-        """Measure the validation loss and keep the weights if they are the best so far."""
+        """Compute the validation loss, and keep the weights if they are the best so far."""
         loss = None if self.valid is None else validation_loss(self.network, self.valid)
         if loss is not None:
             metrics.write(self.state.step, {"valid_loss": loss})
@@ -231,7 +231,7 @@ class RankerTrainer:
         save_state(self.folder.root, self.state, groups)
 
     def _resume(self) -> bool:
-        """Take over the newest checkpoint; say whether there is one."""
+        """Load the newest checkpoint; return whether there is one."""
         found = newest_state(self.folder.root)
         if found is None:
             return False
@@ -273,10 +273,10 @@ def _copy(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def save_state(root: Path, state: RankerState, groups: Groups) -> None:
-    """Write a checkpoint, then remove the one before it.
+    """Write a checkpoint, then remove the previous one.
 
     Raises:
-        TrainingError: it cannot be written; the earlier one stays.
+        TrainingError: it cannot be written; the previous one is kept.
     """
     tensors = {f"{group}/{n}": t.contiguous() for group in groups for n, t in groups[group].items()}
     with new_checkpoint(root, state.step) as folder:
@@ -287,7 +287,7 @@ def save_state(root: Path, state: RankerState, groups: Groups) -> None:
 
 
 def newest_state(root: Path) -> tuple[RankerState, dict[str, dict[str, Tensor]]] | None:
-    """Return the checkpoint to resume from, None at the beginning.
+    """Return the checkpoint to resume from, None if there is none.
 
     Raises:
         CheckpointError: it is damaged.

@@ -1,13 +1,13 @@
-"""Run folders: everything a training run leaves, complete at every moment.
+"""Run folders: the files of a training run, consistent at any time.
 
     config.toml              the settings, resolved
-    metrics.jsonl            a line per log, a line per validation
+    metrics.jsonl            one line per log or validation
     checkpoints/step-N/      a model folder; trainer.json, and trainer.safetensors in the newest
-    best.json                the checkpoints kept for their validation, best first
+    best.json                the checkpoints kept for their validation loss, best first
     events/                  TensorBoard
-    model/                   the model folder that the run ends with
+    model/                   the final model folder
 
-A checkpoint is written under another name and renamed, so that a folder with its name is complete.
+Checkpoints are written under a temporary name and renamed, so they are always complete.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ from hiersum.model.checkpoint import save_pretrained
 from hiersum.model.network import Network
 
 STATE, MOMENTS = "trainer.json", "trainer.safetensors"
-_MAY_BE_THERE = {"prepared"}  # `finetune` puts its data there before the run begins
+_MAY_BE_THERE = {"prepared"}  # `finetune` prepares its data there first
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _MAY_CHANGE = {("training", "steps")}
 
 
 @dataclass(frozen=True, slots=True)
 class TrainerState:
-    """Where a run is, besides its weights."""
+    """The progress of a run, besides its weights."""
 
     step: int = 0
     position: Position = Position()
     tokens: int = 0
-    """Target tokens learned from so far."""
+    """Target tokens trained on so far."""
     seconds: float = 0.0
     window: dict[str, float] = field(default_factory=dict)
-    """Sums since the last line of metrics."""
+    """Sums since the last metrics line."""
     scale: float | None = None
-    """The loss scale of fp16."""
+    """The fp16 loss scale."""
     validation: dict[str, float] | None = None
     """Scores of this checkpoint, if it was validated."""
 
@@ -67,7 +67,7 @@ class Checkpoint:
     state: TrainerState
 
     def moments(self) -> dict[str, Tensor]:
-        """Return the state of the optimizer.
+        """Return the optimizer state.
 
         Raises:
             CheckpointError: the file is damaged.
@@ -90,11 +90,11 @@ class RunFolder:
         self.model = root / "model"
 
     def begin(self, config: Config) -> None:
-        """Make the folder, or check that it belongs to a run with the same settings.
+        """Create the folder, or check that its run has the same settings.
 
         Raises:
             ConfigError: the folder belongs to a run with other settings.
-            InputError: the folder cannot be made, or holds something else.
+            InputError: the folder cannot be created, or holds something else.
         """
         path = self.root / "config.toml"
         if path.exists():
@@ -135,14 +135,14 @@ class RunFolder:
         return sorted(found, key=lambda checkpoint: checkpoint.state.step)
 
     def newest(self) -> Checkpoint | None:
-        """Return the checkpoint to resume from, None at the beginning."""
+        """Return the checkpoint to resume from, None if there is none."""
         complete = [c for c in self.checkpoints() if (c.folder / MOMENTS).exists()]
         return complete[-1] if complete else None
 
     def best(self, config: Config) -> list[Checkpoint]:
-        """Return the checkpoints that are kept for their validation, best first."""
+        """Return the checkpoints kept for their validation, best first."""
         validated = [c for c in self.checkpoints() if c.state.validation is not None]
-        # Of equals the earlier.
+        # Ties go to the earlier one.
         validated.sort(key=lambda c: ((c.state.validation or {})["loss"], c.state.step))
         return validated[: config.training.keep_best]
 
@@ -154,17 +154,17 @@ class RunFolder:
         config: Config,
         companions: Mapping[str, Path],
     ) -> None:
-        """Write a checkpoint, then drop what it makes superfluous.
+        """Write a checkpoint, then remove those no longer needed.
 
         Args:
             network: the weights.
-            moments: the state of the optimizer.
-            state: where the run is.
-            config: which checkpoints are kept.
-            companions: files that go into the model folder, by name (tokenizer, ranker).
+            moments: the optimizer state.
+            state: the progress of the run.
+            config: which checkpoints to keep.
+            companions: other files of the model folder, by name (tokenizer, ranker).
 
         Raises:
-            TrainingError: it cannot be written; the earlier ones stay.
+            TrainingError: it cannot be written; the earlier ones are kept.
         """
         with new_checkpoint(self.root, state.step) as folder:
             save_pretrained(network, folder)
@@ -177,7 +177,7 @@ class RunFolder:
     def prune(self, config: Config) -> None:
         """Keep the best and the newest; only the newest can be resumed from.
 
-        Of a run that goes on it is done first: a kill may have come between a checkpoint and this.
+        A resumed run does this first: the previous one may have been killed before pruning.
         """
         best = self.best(config)
         checkpoints = self.checkpoints()
@@ -196,10 +196,10 @@ class RunFolder:
 
 @contextmanager
 def new_checkpoint(root: Path, step: int) -> Iterator[Path]:
-    """Yield a folder that takes the name of a checkpoint when the block ends without an error.
+    """Yield a folder that is renamed to a checkpoint if the block raises no error.
 
     Raises:
-        TrainingError: it cannot be written; the earlier ones stay.
+        TrainingError: it cannot be written; the earlier ones are kept.
     """
     folder = root / "checkpoints" / f"step-{step}"
     partial = folder.with_name(f".{folder.name}.partial")
@@ -218,19 +218,19 @@ def new_checkpoint(root: Path, step: int) -> Iterator[Path]:
 
 
 def remove_checkpoint(folder: Path) -> None:
-    """Remove a checkpoint; renamed first, since killed halfway it must not look like one."""
+    """Remove a checkpoint; rename it first, so that a partial deletion does not look complete."""
     shutil.rmtree(folder.rename(folder.with_name(f".{folder.name}.partial")))
 
 
 class Interruption:
-    """While open, notices the first signal, so that a run can save and stop; a second ends it at once."""
+    """Catches the first signal, so that a run can save and stop; a second one ends it at once."""
 
     def __init__(self) -> None:
         self.is_set = False
         self._earlier: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():  # only it may set handlers
+        if threading.current_thread() is threading.main_thread():  # others cannot set handlers
             self._earlier = {number: signal.signal(number, self._notice) for number in _SIGNALS}
         return self
 
@@ -248,17 +248,17 @@ class Interruption:
 
 
 class MetricsWriter:
-    """Appends to metrics.jsonl and to TensorBoard's events, and shows where the run is."""
+    """Appends to metrics.jsonl and TensorBoard's events, and shows progress."""
 
     def __init__(self, run: RunFolder, step: int, num_steps: int) -> None:
-        """Continue after a step; what an interrupted run measured later is measured again."""
+        """Continue after a step; later lines of an interrupted run are dropped."""
         from torch.utils.tensorboard import SummaryWriter
 
         if run.metrics.exists():
             kept = [line for line in read_metrics(run.metrics) if line["step"] <= step]
             with write_atomically(run.metrics) as file:
                 file.writelines(json.dumps(line).encode() + b"\n" for line in kept)
-        self._file = run.metrics.open("a", buffering=1)  # a line is on disk when it is written
+        self._file = run.metrics.open("a", buffering=1)  # line-buffered
         self._events = SummaryWriter(str(run.events), purge_step=step + 1)
         self._console = Console(stderr=True, highlight=False)
         self._bar = Progress(
@@ -304,10 +304,10 @@ class MetricsWriter:
 
 
 def read_metrics(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of metrics.jsonl; a last line that was cut off is left out.
+    """Yield the lines of metrics.jsonl; an incomplete last line is skipped.
 
     Raises:
-        DataError: the file is missing, or a line is not of this format.
+        DataError: the file is missing, or a line is malformed.
     """
     lines = list(read_lines(path))
     for number, line in lines:

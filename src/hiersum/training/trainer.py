@@ -1,7 +1,7 @@
-"""The trainer: from prepared examples to a run folder, resumable at any moment.
+"""The trainer: from prepared examples to a run folder, resumable at any time.
 
-Randomness is a function of the seed, the step and the process, and the order of batches of the seed
-alone, so that a resumed run repeats what an uninterrupted one would have done.
+Randomness depends only on the seed, the step and the process, and the order of batches only on the
+seed, so a resumed run gives the same result as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from hiersum.writing.neural_model import check_fit
 
 
 def train(config: Config, out: Path) -> Path:
-    """Train a network, or go on with a run, and return the model folder it ends with.
+    """Train a network, or resume a run, and return the final model folder.
 
     Raises:
         HiersumError: data, settings or the folder do not fit, or the loss is not finite.
@@ -54,7 +54,7 @@ def train(config: Config, out: Path) -> Path:
 
 
 def with_start(config: Config) -> Config:
-    """Take the network's shape from the folder that a run starts from, if there is one.
+    """Take the network's shape from the starting model folder, if there is one.
 
     Raises:
         ConfigError: the settings describe another network.
@@ -71,11 +71,11 @@ def with_start(config: Config) -> Config:
 
 
 def make_accelerator(precision: Literal["fp32", "bf16", "fp16"]) -> Any:
-    """Join the processes that train together, as torchrun or accelerate started them; or be alone.
+    """Join the processes started by torchrun or accelerate, or run alone.
 
     Raises:
         MissingDependencyError: accelerate is not installed.
-        ConfigError: this device has no such precision.
+        ConfigError: the device does not support the precision.
     """
     try:
         from accelerate import Accelerator
@@ -89,7 +89,7 @@ def make_accelerator(precision: Literal["fp32", "bf16", "fp16"]) -> Any:
 
 
 class Trainer:
-    """A run: a network, its optimizer, its place in the data."""
+    """A run: network, optimizer and position in the data."""
 
     def __init__(self, config: Config, run: RunFolder) -> None:
         self.config = config
@@ -130,7 +130,7 @@ class Trainer:
         """Train to the last step; return the model folder.
 
         Raises:
-            TrainingError: the loss is not finite, or the run was asked to stop.
+            TrainingError: the loss is not finite, or the run was interrupted.
         """
         steps = self.config.training.steps
         metrics = None
@@ -154,7 +154,7 @@ class Trainer:
         return self.run_folder.model
 
     def _update(self, *, was_asked_to_stop: bool) -> dict[str, float]:
-        """Change the weights once; return sums over all batches of all processes."""
+        """Update the weights once; return sums over all batches of all processes."""
         training = self.config.training
         drawn = [next(self.stream) for _ in range(training.accumulate)]
         self.position = drawn[-1][1]
@@ -168,7 +168,7 @@ class Trainer:
             }
         )
         step = self.state.step + 1
-        # What is dropped at a step depends on nothing that came before it.
+        # Seed dropout by step, so that it does not depend on earlier steps.
         torch.manual_seed(training.seed + 1_000_003 * step + 7_919 * self.accelerator.process_index)
         losses = self._gather_gradients(batches, counts["tokens"])
         norm = self.accelerator.clip_grad_norm_(
@@ -188,13 +188,13 @@ class Trainer:
         return counts | losses | {"learning_rate": rate, "gradient_norm": float(norm or 0.0)}
 
     def _gather_gradients(self, batches: list[Batch], num_tokens: float) -> dict[str, float]:
-        """Add up the gradients of all batches, each token weighing the same."""
+        """Accumulate the gradients of all batches, weighting all tokens equally."""
         sums = torch.zeros(3, dtype=torch.float64)
         for number, batch in enumerate(batches, start=1):
             is_last = number == len(batches)
             with nullcontext() if is_last else self.accelerator.no_sync(self.parallel):
                 losses = self.parallel(batch)
-                # Processes average their gradients, so each counts its own once per process.
+                # Gradients are averaged over processes, so multiply by their number.
                 self.accelerator.backward(
                     losses.total * (self.accelerator.num_processes / num_tokens)
                 )
@@ -221,7 +221,7 @@ class Trainer:
         )
 
     def _report(self, metrics: MetricsWriter | None) -> None:
-        """Write a line of metrics every so many steps."""
+        """Log metrics every few steps."""
         if metrics is not None:
             metrics.advance()
         if self.state.step % self.config.training.log_every and (
@@ -247,7 +247,7 @@ class Trainer:
         self.state = replace(self.state, window={})
 
     def _keep(self, metrics: MetricsWriter | None, *, must_save: bool) -> None:
-        """Validate and save when it is time."""
+        """Validate and save when due."""
         training, step = self.config.training, self.state.step
         is_last = step == training.steps
         if self.validator is not None and (step % training.validate_every == 0 or is_last):
@@ -264,7 +264,7 @@ class Trainer:
         self.accelerator.wait_for_everyone()
 
     def _sum(self, values: Mapping[str, float]) -> dict[str, float]:
-        """Add up each value over all processes."""
+        """Sum each value over all processes."""
         if self.accelerator.num_processes == 1:
             return dict(values)
         tensor = torch.tensor(list(values.values()), dtype=torch.float64)
@@ -272,7 +272,7 @@ class Trainer:
         return dict(zip(values, total.tolist()))
 
     def _restore_scale(self) -> None:
-        """Give fp16 the loss scale that it had."""
+        """Restore the fp16 loss scale."""
         scaler = self.accelerator.scaler
         if scaler is not None and self.state.scale is not None:
             scaler.load_state_dict(scaler.state_dict() | {"scale": self.state.scale})
@@ -316,7 +316,7 @@ class Trainer:
 
 
 def _num_boundaries(batch: Batch) -> int:
-    """Where a planner decides: before each sentence of each target, and at its end."""
+    """Count the planner's decisions: before each target sentence, and at the end."""
     return sum(len(plans) + 1 for plans in batch.plans or ())
 
 

@@ -18,7 +18,7 @@ from hiersum.progress import waiting
 from hiersum.text.paragraphs import split_document
 from hiersum.text.tokenizer import train_tokenizer
 
-# SentencePiece needs about 20 bytes of memory for each letter it learns from.
+# SentencePiece needs about 20 bytes of memory per character.
 MAX_PARAGRAPHS = 150_000
 MAX_TARGETS = 50_000
 TOKENIZER_FILE = "tokenizer.model"
@@ -36,7 +36,7 @@ class Sample:
         self._num_seen = 0
 
     def add(self, texts: Iterable[str]) -> None:
-        """Offer texts; each takes a free place, or replaces another with falling probability."""
+        """Offer texts; each takes a free slot, or replaces another with decreasing probability."""
         for text in texts:
             self._num_seen += 1
             if len(self.texts) < self.size:
@@ -113,7 +113,7 @@ def _sample(
     kind: str,
     skip_bad: bool,
 ) -> list[str]:
-    """Return paragraphs, and titles and targets: both are short and in the style of a summary."""
+    """Sample paragraphs, and separately the titles and targets."""
     max_words = DataConfig().max_paragraph_words
     paragraphs = Sample(max_paragraphs, generator)
     targets = Sample(min(MAX_TARGETS, max_paragraphs), generator)

@@ -1,1 +1,1 @@
-"""Writing: a plan, a search and a check for each sentence; or sentences that are quoted."""
+"""Writers: neural ones that plan, search and check each sentence, and extractive ones."""

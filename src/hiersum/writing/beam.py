@@ -1,15 +1,15 @@
 """Beam search: from encoder output to token ids, for every network.
 
-All hypotheses of all clusters advance together. A cluster's hypotheses share its encoder output (the
-network's state sees to that); finished clusters leave the batch. Scores are log-probabilities divided
-by the length penalty of Wu et al. (2016). Two rules say when a cluster is done:
+All hypotheses of all clusters advance together. A cluster's hypotheses share its encoder output
+(through the network's state); finished clusters leave the batch. Scores are log-probabilities
+divided by the length penalty of Wu et al. (2016). There are two stopping rules:
 
-`exact`: a hypothesis that ends leaves the beam. The cluster is done when no live hypothesis can still
-beat the finished ones, since its log-probability only falls and the penalty is known.
+`exact`: a hypothesis that ends leaves the beam. A cluster is done when no live hypothesis can still
+beat the finished ones: log-probabilities only fall, and the penalty is known.
 
-`released`: as the authors' code. A hypothesis that ends below the top of the beam is filed and stays
-live, so that it may run on past its end; when the top one ends, all live ones are filed and the best
-filed score wins.
+`released`: as in the authors' code. A hypothesis that ends below the top of the beam is filed but
+stays live, so it may run on past its end; when the top one ends, all live ones are filed and the
+best filed score wins.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ CHUNK = 128
 
 
 class State(Protocol):
-    """What a network remembers of hypotheses half written."""
+    """A network's state for unfinished hypotheses."""
 
     attention: list[Tensor]
 
     def select(self, parents_BN: Tensor) -> None:
-        """Let each hypothesis continue what was its parent."""
+        """Make each hypothesis continue its parent."""
 
     def keep(self, clusters: Sequence[int]) -> None:
-        """Go on with these clusters only."""
+        """Keep only these clusters."""
 
 
 class Network(Protocol):
-    """The part of a network that search uses."""
+    """The part of a network that the search uses."""
 
     @property
     def device(self) -> torch.device:
-        """Where its weights are, and what it is given must be."""
+        """The device of its weights and inputs."""
 
     def start(self, encoded: Any, num_beams: int, with_attention: bool = False) -> State:
-        """Begin `num_beams` summaries of each cluster of the encoded batch."""
+        """Start `num_beams` summaries of each cluster in the encoded batch."""
 
     def step(self, token_ids_BN: Tensor, state: Any) -> Tensor:
-        """Append a token to each hypothesis; return log_probs_BNV of the next one."""
+        """Append a token to each hypothesis; return log_probs_BNV of the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,13 @@ class Hypothesis:
     """A finished summary."""
 
     token_ids: tuple[int, ...]
-    """From the first token on; the end token is the last, unless the length ran out before it or
-    the rules allowed no further token."""
+    """All tokens; the last is the end token, unless the length ran out or the constraints allowed
+    no further token."""
     score: float
     """Log-probability divided by the length penalty."""
     log_prob: float
     attention: Tensor | None = field(default=None, compare=False, repr=False)
-    """If asked for: mass_SP, how much each token looked at each paragraph; rows sum to 1."""
+    """If requested: mass_SP, each token's attention to each paragraph; rows sum to 1."""
 
 
 def length_penalty(length: int, alpha: float) -> float:
@@ -92,25 +92,24 @@ def beam_search(
     paragraph_lengths: Sequence[Sequence[int]] | None = None,
     rerank: Callable[[int, Hypothesis], float] | None = None,
 ) -> list[list[Hypothesis]]:
-    """Write summaries of all clusters of an encoded batch.
+    """Write summaries of all clusters in an encoded batch.
 
     Args:
-        network: gives log-probabilities of next tokens.
-        encoded: what the network's encoder made of a batch.
+        network: predicts the next token.
+        encoded: the encoder's output for a batch.
         config: beam size, lengths, penalty, stopping rule.
         num_clusters: clusters in the encoded batch.
-        begin_id: the token every summary starts from, or one for each cluster.
-        end_id: the token that ends one.
-        num_best: how many hypotheses to return per cluster.
-        forbidden: tokens that may not be written.
-        constraints: further rules.
-        paragraph_lengths: source tokens of each paragraph of each cluster; if given, hypotheses carry
-            their attention over paragraphs.
-        rerank: a new score for hypothesis h of cluster c, by which all finished ones are ordered.
+        begin_id: the token that starts every summary, or one per cluster.
+        end_id: the token that ends a summary.
+        num_best: hypotheses to return per cluster.
+        forbidden: tokens that may never be written.
+        constraints: further constraints.
+        paragraph_lengths: source tokens of each paragraph of each cluster; if given, hypotheses
+        record their attention to paragraphs.
+        rerank: returns a new score for hypothesis h of cluster c; orders the finished ones.
 
     Returns:
-        For each cluster its best hypotheses, best first: `num_best` of them, or as many as there
-        are, which is at least one.
+        Each cluster's best hypotheses, best first: at least one, at most `num_best`.
     """
     search = _Search(
         config,
@@ -141,7 +140,7 @@ def beam_search(
 
 @dataclass(frozen=True, slots=True)
 class _Candidates:
-    """Extensions of a cluster's hypotheses by one token, most probable first."""
+    """One-token extensions of a cluster's hypotheses, most probable first."""
 
     log_prob_BW: Tensor
     parents_BW: Tensor
@@ -156,7 +155,7 @@ class _Candidates:
 
 
 class _Search:
-    """The live hypotheses of all unfinished clusters, and the finished ones of all clusters."""
+    """The live hypotheses of unfinished clusters, and the finished ones of all clusters."""
 
     def __init__(
         self,
@@ -175,16 +174,16 @@ class _Search:
         self.constraints = constraints
         self.finished: list[list[Hypothesis]] = [[] for _ in range(num_clusters)]
         self.clusters = list(range(num_clusters))
-        """The clusters that rows of the tensors belong to."""
+        """The cluster of each tensor row."""
         beams = (num_clusters, config.beam_size)
         begin_B = torch.tensor(begin_id, device=device).expand(num_clusters)
         self.tokens_BNS = begin_B[:, None, None].repeat(1, config.beam_size, 1)
         self.log_prob_BN = torch.full(beams, -torch.inf, device=device)
-        self.log_prob_BN[:, 0] = 0  # all hypotheses are the same at first: only one may branch
+        self.log_prob_BN[:, 0] = 0  # all hypotheses start equal: let one branch
         self.done = [False] * num_clusters
 
     def advance(self, log_probs_BNV: Tensor, trail: AttentionTrail | None) -> Tensor:
-        """Extend every hypothesis by its best tokens, file what is finished; return the parents."""
+        """Extend every hypothesis by its best tokens and file finished ones; return the parents."""
         for constraint in self.constraints:
             constraint(self.tokens_BNS, log_probs_BNV, self.clusters)
         extend = self._extend_exactly if self.config.stopping == "exact" else self._extend_released
@@ -200,7 +199,7 @@ class _Search:
         return live.parents_BW
 
     def drop_finished_clusters(self) -> list[int] | None:
-        """Leave out clusters that are done; return the rows that stay, None if nothing changed."""
+        """Drop finished clusters; return the remaining rows, None if nothing changed."""
         if not any(self.done):
             return None
         kept = [row for row, done in enumerate(self.done) if not done]
@@ -213,7 +212,7 @@ class _Search:
     def results(
         self, num_best: int, rerank: Callable[[int, Hypothesis], float] | None
     ) -> list[list[Hypothesis]]:
-        """Return the best finished hypotheses of each cluster; the first filed wins a tie."""
+        """Return each cluster's best finished hypotheses; the first filed wins ties."""
         ordered = []
         for cluster, hypotheses in enumerate(self.finished):
             scores = [h.score if rerank is None else rerank(cluster, h) for h in hypotheses]
@@ -239,14 +238,14 @@ class _Search:
 
     def _extend_exactly(self, log_probs_BNV: Tensor, trail: AttentionTrail | None) -> _Candidates:
         beam_size = self.config.beam_size
-        # Each hypothesis can end only once, so twice the beam holds enough that go on.
+        # Each hypothesis can end only once, so twice the beam holds enough live ones.
         candidates = self._candidates(log_probs_BNV, 2 * beam_size)
         ended_BW = candidates.token_BW == self.end_id
-        # One that ends must be among the best `beam_size`, as it must to go on.
+        # To count, an ending must rank among the best `beam_size`, like any continuation.
         is_among_best_BW = torch.ones_like(ended_BW)
         is_among_best_BW[:, beam_size:] = False
         self._file(candidates, ended_BW & is_among_best_BW, trail)
-        # A stable sort puts those that go on first, still in order of probability.
+        # A stable sort moves live ones to the front, still in order of probability.
         places_BN = ended_BW.long().sort(dim=1, stable=True).indices[:, :beam_size]
         live = candidates.take(places_BN)
         live.log_prob_BW.masked_fill_(live.token_BW == self.end_id, -torch.inf)
@@ -258,9 +257,9 @@ class _Search:
         return live
 
     def _is_decided(self, best_live: Sequence[float]) -> list[bool]:
-        """Is each cluster's best live hypothesis beaten, whatever it may still become?"""
+        """Whether no live hypothesis of a cluster can still win."""
         alpha, length = self.config.length_penalty, self.tokens_BNS.size(2)
-        # Log-probabilities are negative, so the largest penalty ahead gives the best score ahead.
+        # Log-probabilities are negative, so the largest remaining penalty gives the best score.
         penalty = max(
             length_penalty(length + 1, alpha), length_penalty(self.config.max_length, alpha)
         )
@@ -275,7 +274,7 @@ class _Search:
     def _file(
         self, candidates: _Candidates, which_BW: Tensor, trail: AttentionTrail | None
     ) -> None:
-        """Keep the marked candidates as finished hypotheses of their clusters."""
+        """File the marked candidates as finished hypotheses."""
         which_BW = which_BW & (candidates.log_prob_BW > -torch.inf)
         for row, place in which_BW.nonzero().tolist():
             parent = int(candidates.parents_BW[row, place])
@@ -284,7 +283,7 @@ class _Search:
             self._finish(row, token_ids, float(candidates.log_prob_BW[row, place]), attention)
 
     def _end_dead_ends(self, best_live: Sequence[float], trail: AttentionTrail | None) -> None:
-        """Where nothing may follow and nothing is finished, what was written so far is the result."""
+        """Where no token is allowed and nothing is finished, return what was written so far."""
         for row, best_log_prob in enumerate(best_live):
             if best_log_prob > -torch.inf:
                 continue
@@ -294,7 +293,7 @@ class _Search:
                 continue
             for hypothesis, log_prob in enumerate(self.log_prob_BN[row].tolist()):
                 if log_prob > -torch.inf:
-                    # The last look was for a token that may not be.
+                    # The last attention row belongs to a token that was never written.
                     attention = None if trail is None else trail.back_from(cluster, hypothesis)[:-1]
                     self._finish(row, self._written(row, hypothesis), log_prob, attention)
 
@@ -309,23 +308,23 @@ class _Search:
 
 
 class AttentionTrail:
-    """Which paragraphs each hypothesis looked at, followed back from its last token when it ends."""
+    """Records the attention of each hypothesis, traced back from its last token when it ends."""
 
     def __init__(self, paragraph_lengths: Sequence[Sequence[int]]) -> None:
         self.paragraph_lengths = paragraph_lengths
         self.mass: list[list[Tensor]] = [[] for _ in paragraph_lengths]
-        """Per cluster and step, mass_NP of the hypotheses as they were then."""
+        """Per cluster and step: mass_NP of the hypotheses at that time."""
         self.parents: list[list[list[int]]] = [[] for _ in paragraph_lengths]
-        """Per cluster and step, which hypothesis each one continued."""
+        """Per cluster and step: each hypothesis's parent."""
 
     def look(self, clusters: Sequence[int], attention: Sequence[Tensor]) -> None:
-        """Add up a step's weights_NM by paragraph."""
+        """Sum a step's weights_NM by paragraph."""
         for cluster, weights_NM in zip(clusters, attention, strict=True):
             parts = weights_NM.split(list(self.paragraph_lengths[cluster]), dim=1)
             self.mass[cluster].append(torch.stack([part.sum(1) for part in parts], dim=1))
 
     def follow(self, clusters: Sequence[int], parents_BN: Tensor) -> None:
-        """Remember who continued whom."""
+        """Record each hypothesis's parent."""
         for cluster, parents in zip(clusters, parents_BN.tolist(), strict=True):
             self.parents[cluster].append(parents)
 
@@ -339,10 +338,10 @@ class AttentionTrail:
 
 
 def chunked_topk(scores_BX: Tensor, width: int) -> tuple[Tensor, Tensor]:
-    """Return the `width` largest scores of each row, largest first, and their places.
+    """Return the `width` largest scores of each row, largest first, and their indices.
 
-    The largest scores lie in the chunks with the largest maxima, so that only these are sorted, and
-    the rest that fills no chunk. Finding a maximum is several times faster than torch's `topk`.
+    The largest scores lie in the chunks with the largest maxima, so only these are sorted, plus the
+    incomplete last chunk. Finding a maximum is several times faster than torch's `topk`.
     """
     num_chunks = scores_BX.size(1) // CHUNK
     if num_chunks <= width:

@@ -1,9 +1,9 @@
-"""Rules that a search must keep: each bars tokens by writing -inf over their log-probabilities.
+"""Constraints on the search: each bars tokens by setting their log-probabilities to -inf.
 
-A rule is called once per step for all hypotheses. `GroundedWords` keeps names and numbers honest: a word
-with a capital or a digit is spelled along the words of its cluster's sources, piece by piece, so that no
-year, amount or name can come out that no source has. The capital that begins a sentence is free. Whether
-such words stand together in a source is not asked here.
+A constraint is called once per step for all hypotheses. `GroundedWords` prevents invented names and
+numbers: a word with a capital or a digit must be spelled, piece by piece, like a word of its
+cluster's sources. The capital that begins a sentence is free. Whether such words occur together in
+a source is not checked here.
 """
 
 from __future__ import annotations
@@ -16,43 +16,43 @@ import torch
 from torch import Tensor
 
 SPACE = "▁"
-# Letters and digits; points and the like count where they stand within a number or an abbreviation.
-# A percentage keeps its sign: 20 of something is not 20% of it.
+# Letters and digits, with points and the like inside numbers and abbreviations. A percentage keeps
+# its sign: 20 is not 20%.
 _WORD = re.compile(r"[^\W_](?:[^\W_]|(?<=\d)[.,:](?=\d)|(?<=[^\W\d_])\.(?=[^\W\d_]))*(?:(?<=\d)%)?")
 _OPEN_WORD = re.compile(r"[^\W_](?:[^\W_]|[.,:](?=[^\W_]|$))*$")
 _MARKS_WITHIN = ".,:"
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*$")
 _LONGEST_WORD = 24
-"""Pieces that are looked back on; no word has more."""
+"""Most pieces to look back; no word has more."""
 
 
 class Constraint(Protocol):
     """Bars next tokens of hypotheses, in place."""
 
     def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor, clusters: Sequence[int]) -> None:
-        """Write -inf where a hypothesis may not go on.
+        """Set barred tokens to -inf.
 
         Args:
-            tokens_BNS: what each hypothesis has so far, from the begin token on.
+            tokens_BNS: each hypothesis so far, from the begin token on.
             log_probs_BNV: log-probabilities of the next token.
-            clusters: which clusters these are, since finished ones have left.
+            clusters: the cluster of each row, since finished ones have left.
         """
 
 
 class MinimumLength:
-    """No end before this many tokens were written."""
+    """No end token before this many tokens."""
 
     def __init__(self, min_length: int, end_id: int) -> None:
         self.min_length = min_length
         self.end_id = end_id
 
     def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor, clusters: Sequence[int]) -> None:
-        if tokens_BNS.size(2) - 1 < self.min_length:  # the begin token is not written
+        if tokens_BNS.size(2) - 1 < self.min_length:  # the begin token does not count
             log_probs_BNV[:, :, self.end_id] = -torch.inf
 
 
 class Counted:
-    """A rule that bars nothing: it tells how many tokens are written."""
+    """Bars nothing; reports the number of tokens written."""
 
     def __init__(self, tell: Callable[[int], None]) -> None:
         self.tell = tell
@@ -72,7 +72,7 @@ class ForbiddenTokens:
 
 
 class ForbiddenByCluster:
-    """Tokens that may not be written about a cluster."""
+    """Tokens that may not be written for a given cluster."""
 
     def __init__(self, token_ids: Sequence[Iterable[int]]) -> None:
         self.token_ids = [torch.tensor(sorted(set(ids)), dtype=torch.long) for ids in token_ids]
@@ -83,7 +83,7 @@ class ForbiddenByCluster:
 
 
 class NoRepeatedNgrams:
-    """No n-gram stands twice in a hypothesis."""
+    """No n-gram occurs twice in a hypothesis."""
 
     def __init__(self, n: int) -> None:
         self.n = n
@@ -101,8 +101,8 @@ class NoRepeatedNgrams:
 
 
 def is_guarded(word: str) -> bool:
-    """Must this word stand in the sources? It must if it has a digit or a capital."""
-    if word.isalpha() and word.islower():  # most words; their letters need not be looked at singly
+    """Whether a word must occur in the sources: it has a digit or a capital."""
+    if word.isalpha() and word.islower():  # shortcut for most words
         return False
     return any(letter.isdigit() or letter.isupper() for letter in word)
 
@@ -121,25 +121,25 @@ PRONOUNS = (
 
 
 def missing_pronouns(texts: Iterable[str]) -> frozenset[str]:
-    """Return the pronouns of which texts have no form.
+    """Return the pronouns that occur in no form in the texts.
 
-    A small network cannot tell who "she" is, so it writes only the pronouns of its plan.
+    A small network cannot tell who "she" is, so it may write only the pronouns of its plan.
     """
     words = {word.lower() for text in texts for word in _WORD.findall(text)}
     return frozenset().union(*(forms for forms in PRONOUNS if forms.isdisjoint(words)))
 
 
 class Spelling:
-    """How the pieces of a vocabulary make words; built once for a tokenizer."""
+    """How the pieces of a vocabulary form words; built once per tokenizer."""
 
     def __init__(self, pieces: Sequence[str], end_id: int) -> None:
         self.pieces = pieces
         self.end_id = end_id
         texts = [piece.removeprefix(SPACE) for piece in pieces]
         self.continuing: dict[str, int] = {}
-        """Pieces that go on with a word, by their text."""
+        """Pieces that continue a word, by their text."""
         self.beginning: dict[str, list[int]] = {}
-        """Pieces that begin a word, by what they have of it; a bracket may stand before it."""
+        """Pieces that begin a word, by their text without a leading bracket."""
         begins_word = [False] * len(pieces)
         is_free_capital, guarded = begins_word[:], begins_word[:]
         for index, (piece, text) in enumerate(zip(pieces, texts)):
@@ -158,14 +158,14 @@ class Spelling:
             for forms in PRONOUNS
             for word in forms
         }
-        """The pieces that are a pronoun."""
+        """The pieces that are pronouns."""
         self.begins_word_V = torch.tensor(begins_word)
         self.is_free_capital_V = torch.tensor(is_free_capital)
         self.is_guarded_V = torch.tensor(guarded)
 
 
 class SourceWords:
-    """The guarded words of one cluster, and which pieces spell them."""
+    """The guarded words of one cluster and the pieces that spell them."""
 
     def __init__(self, words: frozenset[str], spelling: Spelling) -> None:
         self.words = words
@@ -181,7 +181,7 @@ class SourceWords:
         self.barred_V[starts] = False
 
     def next_pieces(self, open_word: str) -> Tensor:
-        """Return ids of pieces that go on with a word on the way to one of the sources'."""
+        """Return the ids of pieces that extend a prefix towards a source word."""
         if open_word not in self._next:
             begin = len(open_word)
             found = {
@@ -194,15 +194,15 @@ class SourceWords:
         return self._next[open_word]
 
     def has(self, open_word: str) -> bool:
-        """Is this a whole word of the sources, marks after it aside?"""
+        """Whether this is a whole source word, ignoring trailing punctuation."""
         return open_word in self.words or open_word.rstrip(_MARKS_WITHIN) in self.words
 
 
 class GroundedWords:
-    """Names and numbers only as the sources have them. Looks at hypotheses one by one."""
+    """Allows only names and numbers from the sources. Checks hypotheses one by one."""
 
     def __init__(self, spelling: Spelling, sources: Sequence[frozenset[str]]) -> None:
-        """Take the vocabulary and, for each cluster, what `guarded_words` says of its sources."""
+        """Take the vocabulary and each cluster's `guarded_words`."""
         self._spelling = spelling
         self._sources = [SourceWords(words, spelling) for words in sources]
 
@@ -232,6 +232,6 @@ class GroundedWords:
 
 
 def _is_free(word: str, before: str) -> bool:
-    """Does the word owe its capital to the sentence that it begins?"""
+    """Whether the word is capitalized only because it begins a sentence."""
     begins_sentence = not before or _SENTENCE_END.search(before) is not None
     return begins_sentence and not is_guarded(word[1:]) and not word[0].isdigit()

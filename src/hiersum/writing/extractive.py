@@ -1,7 +1,7 @@
-"""The extractive systems: Lead and LexRank, as the paper defines them and as people want them.
+"""The extractive systems, Lead and LexRank, in the paper's style and a reader-friendly one.
 
-`paper` style takes whole paragraphs, best first, and cuts the text at the last word that fits. `reader`
-style takes whole sentences, none that says again what another said, in the order of their documents.
+`paper` style takes whole paragraphs, best first, and cuts the text at the last word that fits.
+`reader` style takes whole sentences without repetition, in document order.
 """
 
 from __future__ import annotations
@@ -36,39 +36,39 @@ from hiersum.types import (
 from hiersum.writing.writer import Draft, Reading, Told, Watch, open_cluster
 
 MAX_PARAGRAPHS = 500
-"""The best paragraphs that are read."""
-_DAMPING = 0.85  # of PageRank: the share of a node's rank that comes from its neighbours
+"""Number of best paragraphs to read."""
+_DAMPING = 0.85  # PageRank: share of a node's rank that comes from its neighbours
 _MAX_SIMILARITY = 0.5  # cosine between two sentences of one summary
-_MAX_SENTENCES = 2_500  # all pairs are compared: this many take 50 MB
-_FOCUS_WEIGHT = 3.0  # a question steers more than the title, which most paragraphs are about
-# A sentence that leans on the one before it reads badly alone.
+_MAX_SENTENCES = 2_500  # all pairs are compared: 50 MB for this many
+_FOCUS_WEIGHT = 3.0  # the focus counts more than the title, which most paragraphs match
+# A sentence that depends on the one before it reads badly alone.
 _LEANING = frozenset(
     """he she it they his her hers its their theirs him them this that these those such here there
     however but and or so then thus therefore moreover furthermore nevertheless nonetheless meanwhile
     instead likewise similarly also yet still consequently hence otherwise both neither""".split()
 )
-_MIN_RANK = 0.8  # of the average: below it a sentence is not worth its room
+_MIN_RANK = 0.8  # relative to the mean; sentences below it are left out
 _SUMMARY_WORDS = range(6, 61)  # shorter sentences say little, longer ones are lists
 _LATENESS = 0.05  # the twentieth paragraph counts half as much as the first
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What an extractive system is given."""
+    """The input of an extractive system."""
 
     title: str
     focus: str
     paragraphs: Sequence[Paragraph]
     """In reading order."""
     ranking: Sequence[int]
-    """The paragraphs' indices, best first."""
+    """Indices of paragraphs, best first."""
     max_words: int
 
 
 def keep_exact_sources(
     sentences: Sequence[SummarySentence], documents: Sequence[Document], max_paragraph_words: int
 ) -> list[SummarySentence]:
-    """Drop sources that are near copies but do not have this very sentence."""
+    """Drop near copies that do not contain this exact sentence."""
 
     @cache
     def words_of(document: int) -> list[str]:
@@ -88,7 +88,7 @@ def keep_exact_sources(
 
 
 def lead(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
-    """Return the beginning of the ranked paragraphs; in `paper` style the title goes before them."""
+    """Return the beginning of the ranked paragraphs; `paper` style puts the title first."""
     ranked = [task.paragraphs[index] for index in _affordable(task)]
     if config.style == "paper":
         title = [SummarySentence(cut_words(task.title, task.max_words))] if task.title else []
@@ -104,9 +104,9 @@ def lead(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
 def lexrank(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
     """Return what the rest of the cluster resembles most (Erkan & Radev, 2004).
 
-    `paper`: paragraphs are nodes, tf-idf cosines edges. `reader`: sentences are nodes, and the walk
-    begins anew at sentences that resemble the title and the focus, that several documents have, and
-    that stand early in theirs.
+    `paper`: nodes are paragraphs, edges tf-idf cosines. `reader`: nodes are sentences, and the walk
+    restarts at sentences that resemble the title and the focus, occur in several documents, or come
+    early in theirs.
     """
     if config.style == "paper":
         nodes = sorted(task.ranking)
@@ -120,7 +120,7 @@ def lexrank(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
     similarities = cosines(space.vectors, space.vectors)
     queries = cosines(space.vectors, space.vectors_of([task.title, task.focus]))
     relevance = queries @ np.array([1.0, _FOCUS_WEIGHT])
-    if not relevance.any():  # no title, or none of its words is known: all are alike
+    if not relevance.any():  # no title, or no known word in it: all count the same
         relevance = np.ones(len(sentences))
     prior = relevance * [_prominence(sentence.paragraph) for sentence in sentences]
     ranks = pagerank(similarities, damping=_DAMPING, prior=prior)
@@ -135,7 +135,7 @@ SYSTEMS: dict[str, Callable[[Task, ExtractiveConfig], list[SummarySentence]]] = 
 
 
 class ExtractiveWriter:
-    """A writer that quotes sentences of the documents."""
+    """Writes summaries by quoting sentences of the documents."""
 
     model = None
 
@@ -162,13 +162,13 @@ class ExtractiveWriter:
         return opened.reading(read, [scores[index] for index in ranking], task)
 
     def batches(self, readings: Sequence[Reading]) -> list[list[int]]:
-        """Each by itself."""
+        """Return one batch per reading."""
         return [[number] for number in range(len(readings))]
 
     def write(
         self, readings: Sequence[Reading], request: Request, watch: Watch, told: Told
     ) -> list[Draft]:
-        """Choose sentences, and name those sources that have them."""
+        """Choose sentences and cite the paragraphs that contain them."""
         watch(Progress("writing", 0, None))
         drafts = []
         for number, reading in enumerate(readings):
@@ -182,12 +182,12 @@ class ExtractiveWriter:
         return drafts
 
     def attention(self, reading: Reading) -> Attention:
-        """Nothing: there is no network."""
+        """Return nothing: there is no network."""
         return ()
 
 
 def _affordable(task: Task) -> list[int]:
-    """Return the best paragraphs whose sentences can be compared with each other in little memory."""
+    """Return the best paragraphs, as many as fit the memory limit for comparing sentences."""
     room = _MAX_SENTENCES
     chosen: list[int] = []
     for index in task.ranking:
@@ -199,13 +199,13 @@ def _affordable(task: Task) -> list[int]:
 
 
 def _sentences(paragraphs: Sequence[Paragraph], max_words: int) -> list[Sentence]:
-    """Return the sentences that are fit to stand in a summary; all of them if all have room."""
+    """Return the sentences fit for a summary; all of them if all fit."""
     unlabelled = (
         replace(sentence, text=without_label(sentence.text))
         for paragraph in paragraphs
         for sentence in paragraph.sentences
     )
-    # One given paragraph may hold more.
+    # A single given paragraph may have more.
     sentences = list(islice((one for one in unlabelled if one.num_words), _MAX_SENTENCES))
     if sum(sentence.num_words for sentence in sentences) <= max_words:
         return sentences
@@ -214,12 +214,12 @@ def _sentences(paragraphs: Sequence[Paragraph], max_words: int) -> list[Sentence
 
 
 def is_summary_sentence(text: str, num_words: int) -> bool:
-    """Is it worth its room in a summary: a whole sentence, no fragment, list or question?"""
+    """Whether it suits a summary: a whole sentence, not a fragment, list or question."""
     return num_words in _SUMMARY_WORDS and ends_sentence(text) and not text.endswith("?")
 
 
 def _prominence(paragraph: Paragraph) -> float:
-    """More for what several documents have, less for what stands late in its own."""
+    """Favour what several documents say and what comes early in its own."""
     return len(paragraph.places) / (1 + _LATENESS * paragraph.position)
 
 
@@ -234,7 +234,7 @@ def _choose(
     similarities: NDArray[np.float64],
     task: Task,
 ) -> list[int]:
-    """Choose sentences; one that leans on the one before it is taken only after that one."""
+    """Choose sentences; one that depends on the previous one requires it."""
     return select(
         ranks,
         similarities,
@@ -256,21 +256,21 @@ def select(
     redundancy: float,
     worth: float,
 ) -> list[int]:
-    """Take the sentences of highest score that fit, say something new, and can be understood.
+    """Take the highest-scoring sentences that fit, are new, and can be understood.
 
-    If nothing fits, the best one is returned, to be cut.
+    If none fits, return the best one, to be cut.
 
     Args:
-        scores: one for each sentence.
-        similarities: of each with each, 0 to 1.
-        lengths: words of each.
-        needs: the sentence without which it cannot be understood; None for those that stand alone.
-        max_words: room for all.
-        redundancy: how like one that is taken a sentence may be.
-        worth: what a sentence must score once half of the room is used.
+        scores: one per sentence.
+        similarities: between all pairs, 0 to 1.
+        lengths: in words.
+        needs: the sentence that each depends on; None if it stands alone.
+        max_words: total length.
+        redundancy: highest similarity to a sentence already taken.
+        worth: minimum score once half of the words are used.
 
     Returns:
-        Their numbers, best first.
+        Indices, best first.
     """
     sizes = np.array(lengths)
     is_free = np.array([need is None for need in needs])
@@ -293,7 +293,7 @@ def select(
 
 
 def _in_reading_order(sentences: Sequence[Sentence], chosen: Sequence[int]) -> list[int]:
-    """Group by document, the one with the best sentence first; within it as it is written."""
+    """Group by document, the one with the best sentence first, each in reading order."""
     document_rank: dict[int, int] = {}
     for index in chosen:
         document_rank.setdefault(sentences[index].paragraph.document, len(document_rank))

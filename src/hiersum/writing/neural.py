@@ -1,7 +1,7 @@
-"""The neural writer: a network and its tokenizer, from a cluster to sentences with sources.
+"""The neural writer: a network and its tokenizer, from a cluster to cited sentences.
 
-A network with a planner writes sentence by sentence (see `planned`); its plans are its sources. One
-without writes the whole summary in one search, and its sources are found afterwards.
+A network with a planner writes sentence by sentence (see `planned`) and cites its plans. One
+without writes the whole summary in one search; sources are attributed afterwards.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ from hiersum.writing.writer import Draft, Readable, Reading, Told, Watch, open_c
 logger = logging.getLogger(__name__)
 
 _TOKENS_PER_WORD = 2
-"""Room for a summary of the wanted words, however its words are split."""
+"""Upper bound, to leave room however words are split."""
 
 
 class NeuralWriter:
-    """A writer with a network: reads what its ranker finds, writes and names its sources."""
+    """Writes with a network: ranks and encodes a cluster, writes, and cites sources."""
 
     def __init__(
         self, model: NeuralModel, ranker: Ranker, config: Config, checker: Checker | None = None
@@ -65,10 +65,10 @@ class NeuralWriter:
 
     @classmethod
     def load(cls, name_or_dir: str | Path, config: Config) -> NeuralWriter:
-        """Load a model with its ranker and its checker.
+        """Load a model with its ranker and checker.
 
         Raises:
-            CheckpointError: one of them is damaged, or they do not fit together.
+            CheckpointError: one of them is damaged or does not fit the others.
         """
         model = NeuralModel.load(name_or_dir, config.decoding)
         ranker = choose_ranker(config.ranker.kind, model.folder, model.tokenizer)
@@ -76,7 +76,7 @@ class NeuralWriter:
 
     @property
     def name(self) -> str:
-        """What it is called on the command line: the kind of its network."""
+        """Its name on the command line: the kind of its network."""
         return self.neural.architecture
 
     @property
@@ -85,7 +85,7 @@ class NeuralWriter:
         return self.neural.name
 
     def read(self, cluster: Cluster, request: Request) -> Reading | None:
-        """Rank and encode a cluster; None if the network cannot read its letters or its language."""
+        """Rank and encode a cluster; None if the network does not know its script or language."""
         opened = open_cluster(cluster, request, self.config.data)
         if self.neural.has_plans and not _is_english(opened):
             logger.warning("the model writes English only, so sentences are quoted as they stand")
@@ -100,7 +100,7 @@ class NeuralWriter:
                 cluster.id or cluster.title or "the documents",
             )
             return None
-        # A title that is read comes before the paragraphs.
+        # A title that is read precedes the paragraphs.
         return opened.reading(read, example.scores[-len(read) :], example)
 
     def batches(self, readings: Sequence[Reading]) -> list[list[int]]:
@@ -109,13 +109,13 @@ class NeuralWriter:
         return bucket_examples(examples, self.config.decoding.batch_tokens)
 
     def attention(self, reading: Reading) -> Attention:
-        """Return how the paragraphs of a reading attend to each other."""
+        """Return attention between the paragraphs of a reading."""
         return self.neural.paragraph_attention(reading.prepared)
 
     def write(
         self, readings: Sequence[Reading], request: Request, watch: Watch, told: Told
     ) -> list[Draft]:
-        """Write about clusters in one batch, and name the sources of each sentence."""
+        """Write a batch of summaries, and cite the sources of each sentence."""
         if self.neural.has_plans:
             return self._write_planned(readings, request, watch, told)
         return self._write_whole(readings, request, watch)
@@ -156,7 +156,7 @@ class NeuralWriter:
         ]
 
     def _answers(self, question: str, sentences: Sequence[Sentence]) -> Answers | None:
-        """Judge sentences by a question; None if there is none."""
+        """Score sentences against the question; None if there is none."""
         if not question:
             return None
         said = [Statement(s.paragraph.document, s.paragraph.position, s.text) for s in sentences]
@@ -167,7 +167,7 @@ class NeuralWriter:
     ) -> list[Draft]:
         search, tokenizer = self.config.decoding, self.neural.tokenizer
         max_length = min(search.max_length, _TOKENS_PER_WORD * request.max_words + 1)
-        # A cap below the usual length asks for a short summary, not for one that is cut off.
+        # A lower limit asks for a short summary, not a truncated one.
         min_length = min(search.min_length, request.max_words)
         examples = [reading.prepared for reading in readings]
         texts = [[paragraph.text for paragraph in reading.paragraphs] for reading in readings]
@@ -210,13 +210,13 @@ def _is_english(opened: Readable) -> bool:
 
 
 def _numbered_sentences(reading: Reading) -> list[Sentence]:
-    """Return the sentences that were read, in the order of their numbers."""
+    """Return the sentences that were read, by number."""
     pairs = zip(reading.paragraphs, reading.prepared.boundaries, strict=True)
     return [s for paragraph, places in pairs for s in paragraph.sentences[: len(places) - 1]]
 
 
 def with_sources(draft: DraftSentence, sentences: Sequence[Sentence]) -> SummarySentence:
-    """Name the paragraphs of a sentence's plan that it takes words from, each with its sentences."""
+    """Cite the paragraphs of its plan that a sentence takes words from, with their sentences."""
     wanted = set(draft.content_stems)
     sources: dict[tuple[int, int], Source] = {}
     for number in draft.plan:
@@ -241,20 +241,20 @@ def with_sources(draft: DraftSentence, sentences: Sequence[Sentence]) -> Summary
 
 
 def trail_of(hypothesis: Hypothesis, example: Example, tokenizer: Tokenizer) -> Trail:
-    """Say what each token looked at, and how far the text was with it."""
+    """Return each token's attention, and the number of letters written up to it."""
     ids = until_end(hypothesis.token_ids, tokenizer.end_id)
     letters = [count_letters(tokenizer.decode(ids[: n + 1])) for n in range(len(ids))]
     assert hypothesis.attention is not None
-    # A flat network may have had no room for the last paragraphs, so that they have no column.
+    # A flat network may have no room for the last paragraphs: they have no column.
     read = [n for n, paragraph in enumerate(example.paragraph_ids) if paragraph]
     mass = np.zeros((len(ids), len(example.paragraph_ids)))
-    if ids:  # a network may end at once
+    if ids:  # empty if the network stopped at once
         mass[:, read] = hypothesis.attention.tolist()[: len(ids)]
     return Trail(letters, mass[:, int(example.documents[0] == TITLE_PLACE) :])
 
 
 def whole_sentences(text: str, max_words: int) -> list[str]:
-    """Return the sentences that fit; one that breaks off only if there is no other."""
+    """Return the complete sentences that fit; the first is always kept."""
     kept: list[str] = []
     room = max_words
     for sentence in split_sentences(text):

@@ -1,4 +1,4 @@
-"""A network and its tokenizer as a writer uses them, and what is done before a network searches."""
+"""A network with its tokenizer, and its preparation for search."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ from hiersum.writing.writer import Watch
 
 _FEW_HYPOTHESES = 16
 _MAX_UNKNOWN = 0.2
-"""Share of words with letters that a network does not know, beyond which it cannot read."""
+"""Share of unknown words above which a network cannot read a text."""
 
 
 @dataclass(frozen=True)
 class NeuralModel:
-    """A network that writes, and the words it writes with."""
+    """A network with its tokenizer."""
 
     name: str
     network: Network
     tokenizer: Tokenizer
     folder: Path | None = None
-    """Where it was loaded from; None for a network that is being trained."""
+    """The folder it was loaded from; None for a network in training."""
 
     @classmethod
     def load(
@@ -57,11 +57,11 @@ class NeuralModel:
 
         Args:
             name_or_dir: the folder, or `owner/name`.
-            search: whether to write with eight-bit weights or compiled layers.
-            device: where it computes.
+            search: whether to use eight-bit weights or compiled layers.
+            device: where to run.
 
         Raises:
-            CheckpointError: the folder lacks something, or its parts do not fit together.
+            CheckpointError: a file is missing, or the parts do not fit together.
         """
         folder = fetch(name_or_dir)
         search = search or SearchConfig()
@@ -84,15 +84,15 @@ class NeuralModel:
 
     @property
     def has_plans(self) -> bool:
-        """Does it write sentence by sentence, each from a plan?"""
+        """Whether it writes sentence by sentence, each from a plan."""
         return self.network.config.planner_width > 0
 
     def input_form(self, config: Config) -> InputForm:
-        """Return how this network wants its source written."""
+        """Return the input format of this network."""
         return InputForm.of(self.network.config, self.tokenizer, config)
 
     def knows_letters_of(self, example: Example) -> bool:
-        """Does it know all letters of at least four words in five?"""
+        """Whether it knows all letters of at least four words in five."""
         unknown = self.tokenizer.unknown_id
         num_words = num_unknown = 0
         for ids in example.paragraph_ids:
@@ -103,19 +103,19 @@ class NeuralModel:
 
     @cached_property
     def pieces(self) -> list[str]:
-        """The text of every id; a network may have rows to spare."""
+        """The text of every id; a network may have spare rows."""
         num_spare = self.network.config.vocab_size - self.tokenizer.size
         return [*self.tokenizer.all_pieces, *[""] * num_spare]
 
     @cached_property
     def spelling(self) -> Spelling:
-        """How the pieces make words."""
+        """How the pieces form words."""
         return Spelling(self.pieces, self.tokenizer.end_id)
 
     def paragraph_attention(self, example: Example) -> Attention:
-        """Return how paragraphs attend to each other; nothing for a network without global layers.
+        """Return attention between paragraphs; empty for a network without global layers.
 
-        A paragraph that has no token takes no part: its weights are 0.
+        Paragraphs without tokens get weight 0.
         """
         if not isinstance(self.network, EncoderDecoder):
             return ()
@@ -129,7 +129,7 @@ class NeuralModel:
         )
 
     def write_texts(self, examples: Sequence[Example], search: SearchConfig) -> list[str]:
-        """Return a whole summary of each example as the tokenizer spells it, all in one batch."""
+        """Return a summary of each example, decoded, in one batch."""
         found = self.search(examples, search)
         return [text_of(hypothesis, self.tokenizer) for hypothesis in found]
 
@@ -143,10 +143,10 @@ class NeuralModel:
         """Search for a whole summary of each example.
 
         Args:
-            examples: what is read.
-            search: how to search.
-            sources: the title and paragraphs of each as text, for `grounded` words.
-            watch: is told how far the batch is; then hypotheses carry their attention.
+            examples: the inputs.
+            search: search settings.
+            sources: title and paragraphs of each as text, for `grounded` words.
+            watch: called with the batch's progress; hypotheses then record their attention.
         """
         batch = collate([replace(example, target_ids=None) for example in examples])
         constraints: list[Constraint] = []
@@ -177,12 +177,12 @@ class NeuralModel:
 
 
 def check_fit(tokenizer: Tokenizer, config: ModelConfig, path: Path) -> None:
-    """Refuse a tokenizer whose pieces are not the network's.
+    """Refuse a tokenizer that does not match the network.
 
     Raises:
-        CheckpointError: its size or its special pieces differ.
+        CheckpointError: sizes or special pieces differ.
     """
-    # A T5 has spare rows beyond its pieces.
+    # T5 has spare rows beyond its pieces.
     is_spare = config.profile == "t5" and tokenizer.size < config.vocab_size
     if tokenizer.size != config.vocab_size and not is_spare:
         raise CheckpointError(
@@ -195,19 +195,19 @@ def check_fit(tokenizer: Tokenizer, config: ModelConfig, path: Path) -> None:
 
 
 def text_of(hypothesis: Hypothesis, tokenizer: Tokenizer) -> str:
-    """Return what was written, as the tokenizer spells it."""
+    """Return the decoded text of a hypothesis."""
     return tokenizer.decode(until_end(hypothesis.token_ids, tokenizer.end_id))
 
 
 def until_end(token_ids: Sequence[int], end_id: int) -> Sequence[int]:
-    """The released search may run on past an end; the text stops at the first."""
+    """Cut at the first end token; the released search may run on past it."""
     return token_ids[: token_ids.index(end_id)] if end_id in token_ids else token_ids
 
 
 def _spread(
     weights: Sequence[Sequence[float]], ranks: Sequence[int], size: int
 ) -> tuple[tuple[float, ...], ...]:
-    """Return a matrix over all paragraphs from one over those of these ranks."""
+    """Expand a matrix over these ranks to all paragraphs."""
     whole = [[0.0] * size for _ in range(size)]
     for rank, row in zip(ranks, weights):
         for other, weight in zip(ranks, row):
@@ -216,24 +216,23 @@ def _spread(
 
 
 def prepare(network: Network, config: SearchConfig) -> Network:
-    """Return the network that `config` wants to search with; the given one stays as it is.
+    """Return a copy of the network prepared for search as `config` says.
 
-    Do this once and search often: weights take up to a second to pack, compiled layers a minute or
-    more in the first steps.
+    Do this once per model: packing weights takes up to a second, compiling layers a minute or more.
     """
     if config.half_source:  # first, since packed weights cannot be copied
         network = with_half_source(network)
     if config.int8:
         network = quantized(network)
-    elif not config.compile and can_pack(network):  # the compiler brings products of its own
+    elif not config.compile and can_pack(network):  # the compiler has its own kernels
         network = packed(network)
     return compiled(network) if config.compile else network
 
 
 def with_half_source(network: Network) -> Network:
-    """Return a network with the same weights that keeps the source in bfloat16 while it searches.
+    """Return a network with the same weights that stores the encoded source in bfloat16.
 
-    T-DMCA is returned as it is: it reads its source as a part of the summary.
+    T-DMCA is returned unchanged: it reads its source as part of the summary.
     """
     if not isinstance(network, EncoderDecoder):
         return network
@@ -243,13 +242,13 @@ def with_half_source(network: Network) -> Network:
 
 
 def compiled(network: Network) -> Network:
-    """Return a network with the same weights whose decoder layers step in compiled code.
+    """Return a network with the same weights and compiled decoder steps.
 
-    T-DMCA is returned as it is: its caches change their form from step to step.
+    T-DMCA is returned unchanged: its caches change shape at every step.
     """
     if not isinstance(network, EncoderDecoder):
         return network
-    fast = copy_modules(network)  # so that the given one keeps its own step
+    fast = copy_modules(network)  # leaves the given one unchanged
     for layer in fast.decoder.layers:
         assert isinstance(layer, DecoderLayer)
         layer.step = torch.compile(layer.step, dynamic=True)  # type: ignore[method-assign]
@@ -258,11 +257,11 @@ def compiled(network: Network) -> Network:
 
 @contextmanager
 def threads_for(num_hypotheses: int) -> Iterator[None]:
-    """Write few hypotheses with one thread.
+    """Use one thread for small batches.
 
-    Their steps are so small that a second thread gains a sixth, and loses fifty times that when another
-    program keeps its core busy, since every operation waits for it. The setting is the whole
-    program's: of several searches at once, the first changes it and the last puts it back.
+    Their steps are so small that a second thread gains a sixth, but costs fifty times that when
+    another program keeps its core busy, since every operation waits for it. The setting is global:
+    of concurrent searches, the first changes it and the last restores it.
     """
     if num_hypotheses > _FEW_HYPOTHESES:
         yield
@@ -275,7 +274,7 @@ def threads_for(num_hypotheses: int) -> Iterator[None]:
 
 
 class _OneThread:
-    """One thread for torch, as long as anybody asks for it."""
+    """Limits torch to one thread while anyone asks for it."""
 
     def __init__(self) -> None:
         self._lock = Lock()

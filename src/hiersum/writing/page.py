@@ -1,4 +1,4 @@
-"""A page: one cluster's summary in the making."""
+"""Pages: summaries in progress."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from hiersum.types import Example, Paragraph, Sentence, Words
 from hiersum.writing.policy import Scores
 
 MIN_QUOTED_WORDS = 4
-"""Words that a quoted source sentence must have."""
+"""Minimum words of a quoted source sentence."""
 MAX_QUOTED_WORDS = 40
-"""Words that it may have."""
+"""Maximum words of a quoted source sentence."""
 SAME = 0.7
-"""Share of a sentence's content words in an earlier one from which it repeats it."""
+"""Share of content words in an earlier sentence above which a sentence repeats it."""
 
 
 @dataclass(frozen=True)
 class DraftSentence(Words):
-    """A sentence as it was written, with all that is known of it."""
+    """A written sentence with its plan and verdict."""
 
     text: str
     plan: Plan
-    """Source sentences, the main one first, numbered through what was read."""
+    """Numbers of the source sentences, main one first."""
     support: float
-    """The probability that it is true to its plan."""
+    """Probability that it is true to its plan."""
     is_quoted: bool = False
-    """Is it a sentence of the source, word for word?"""
+    """Whether it is a verbatim source sentence."""
     reason: str = ""
-    """Why it was left out."""
+    """Why it was dropped."""
 
 
 @dataclass
 class Page:
-    """One cluster's summary in the making."""
+    """One cluster's summary in progress."""
 
     example: Example
     sentences: Sequence[Sentence]
@@ -51,42 +51,42 @@ class Page:
     kept: list[DraftSentence] = field(default_factory=list)
     dropped: list[DraftSentence] = field(default_factory=list)
     ids: list[int] = field(default_factory=list)
-    """What was kept, as pieces, each sentence with its end piece."""
+    """The kept sentences as pieces, each with its end piece."""
     used: set[int] = field(default_factory=set)
     retry: Plan = ()
-    """The plan to try next, whatever the planner says."""
+    """The plan to try next, overriding the planner."""
     num_failed: int = 0
     is_done: bool = False
 
     @property
     def outline(self) -> Outline:
-        """Where the source sentences stand."""
+        """The layout of the source sentences."""
         return self.source.outline
 
     @property
     def plans(self) -> list[Plan]:
-        """The plans of the sentences kept."""
+        """The plans of the kept sentences."""
         return [sentence.plan for sentence in self.kept]
 
     @property
     def room(self) -> int:
-        """Words that are left."""
+        """Words left."""
         return self.max_words - sum(sentence.num_words for sentence in self.kept)
 
     def paragraphs_of(self, plan: Plan) -> list[Paragraph]:
-        """Return the paragraphs that a plan's sentences stand in, each text once."""
+        """Return the paragraphs of a plan's sentences, each text once."""
         found = {p.text: p for p in (self.sentences[number].paragraph for number in plan)}
         return [found[text] for text in sorted(found)]
 
     @cached_property
     def source_ids(self) -> dict[str, tuple[int, ...]]:
-        """The ids of the source sentences that were read whole, by their text."""
+        """The ids of the source sentences that were read whole, by text."""
         found: dict[str, tuple[int, ...]] = {}
         sentences = iter(self.sentences)
         longest = max(map(len, self.example.paragraph_ids), default=0)
         for ids, places in zip(self.example.paragraph_ids, self.example.boundaries):
             for start, end in pairwise(places):
-                # A first sentence that fills the longest paragraph may have been cut.
+                # A first sentence that fills the longest paragraph may be truncated.
                 is_whole = len(ids) < longest or end < longest - 1 or start > places[0]
                 text = next(sentences).text
                 if is_whole:
@@ -94,9 +94,9 @@ class Page:
         return found
 
     def leaves_open(self, sentence: Words, plan: Plan) -> bool:
-        """Does a sentence begin with "it" or the like, where nothing before it says what that is?
+        """Whether a sentence begins with "it" or the like without an antecedent.
 
-        A pronoun may refer to the sentence before if both are about one document.
+        A pronoun may refer to the previous sentence if both cite the same document.
         """
         if not leans_on_another(sentence.words):
             return False
@@ -106,14 +106,14 @@ class Page:
         return self.outline.documents[self.outline.paragraphs[plan[0]]]
 
     def repeats(self, sentence: Words) -> bool:
-        """Does a sentence say what one before it has said?"""
+        """Whether a sentence repeats an earlier one."""
         stems = set(sentence.content_stems)
         return any(
             len(stems.intersection(kept.content_stems)) >= SAME * len(stems) for kept in self.kept
         )
 
     def can_quote(self, sentence: Words) -> bool:
-        """Can a source sentence stand in this summary by itself? A question cannot: summaries answer."""
+        """Whether a source sentence can stand alone in this summary. Questions cannot."""
         return (
             ends_sentence(sentence.text)
             and not sentence.text.endswith("?")
@@ -124,7 +124,7 @@ class Page:
 
 
 def says_twice(sentence: Words, sources: Sequence[Words]) -> bool:
-    """Does a sentence use a content word more often than its sources do, as a clause said twice does?"""
+    """Whether a sentence uses a content word more often than its sources do."""
     held = Counter(stem for source in sources for stem in source.content_stems)
     counts = Counter(sentence.content_stems)
     return any(count > 1 and count > held[stem] for stem, count in counts.items())

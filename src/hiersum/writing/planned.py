@@ -1,11 +1,11 @@
-"""The planned writer: for each sentence a plan, a search for its words, and a check.
+"""The planned writer: plan, write and check one sentence at a time.
 
-    encode the source once, then until the planner stops or the words run out:
+    encode the source once, then until the planner stops or the word limit is reached:
         plan    one to three source sentences
         write   the best hypotheses of a beam that attends to these sentences only
-        check   keep the hypothesis that its plan supports best, or quote the source, or go on
+        check   keep the hypothesis its plan supports best, else quote the source, else skip
 
-All clusters of a batch advance together, a sentence at a time.
+All clusters of a batch advance together, one sentence at a time.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ from hiersum.writing.policy import (
 )
 
 MAX_TRIES = 4
-"""Plans that may come to nothing before a summary ends."""
+"""Failed plans after which a summary ends."""
 
 
 Told = Callable[[int, DraftSentence], None]
-"""Is told the number of a cluster and each of its sentences as soon as it stands."""
+"""Called with a cluster's number and each sentence as soon as it is final."""
 
 
 class PlannedSearch:
@@ -88,12 +88,12 @@ class PlannedSearch:
         """Write a summary of each example.
 
         Args:
-            examples: the sources, ready to read.
+            examples: the encoded sources.
             sentences: the source sentences of each.
-            relevance: how relevant each of these sentences is to a question, 0 to 1.
-            max_words: how long a summary may be.
-            min_support: support below which a sentence is left out.
-            told: is handed each sentence as soon as it stands.
+            relevance: of each of these sentences to a question, 0 to 1.
+            max_words: maximum length of a summary.
+            min_support: sentences with less support are dropped.
+            told: called with each sentence as soon as it is final.
         """
         batch = collate([replace(example, target_ids=None, plans=()) for example in examples])
         batch = batch.to(self.network.device)
@@ -118,7 +118,7 @@ class PlannedSearch:
         return pages
 
     def _write_round(self, pages: Sequence[Page], encoded: EncoderOutput, told: Told) -> None:
-        """Plan, write and check one sentence of each page that is not done."""
+        """Plan, write and check one sentence of each unfinished page."""
         written, plans = self._plan(pages, encoded)
         active = [n for n, page in enumerate(pages) if not page.is_done]
         if not active:
@@ -136,7 +136,7 @@ class PlannedSearch:
     def _plan(
         self, pages: Sequence[Page], encoded: EncoderOutput
     ) -> tuple[Written | None, list[Plan]]:
-        """Choose the next plan of each page that is not done; those that stop are done after it."""
+        """Plan the next sentence of each unfinished page; finish those that stop."""
         active = [n for n, page in enumerate(pages) if not page.is_done]
         begun = [n for n in active if pages[n].ids]
         ended = {}
@@ -192,7 +192,7 @@ class PlannedSearch:
         written: Written | None,
         plans: Sequence[Plan],
     ) -> list[list[Hypothesis]]:
-        """Search for the sentences of the pages' plans, all in one batch."""
+        """Search for the sentences of all plans in one batch."""
         rows = plan_rows(
             [page.outline for page in pages],
             [[plan] if n in active else [] for n, plan in enumerate(plans)],
@@ -222,7 +222,7 @@ class PlannedSearch:
     def _candidates(
         self, page: Page, plan: Plan, hypotheses: Sequence[Hypothesis]
     ) -> list[_Candidate]:
-        """Return the hypotheses as text, with what is wrong with them by their form."""
+        """Return the hypotheses as text, with any formal defects."""
         title, paragraphs = page.example.title, page.paragraphs_of(plan)
         sources = [title, *(paragraph.text for paragraph in paragraphs)]
         facts = SourceFacts.of([title, *paragraphs])
@@ -250,13 +250,13 @@ class PlannedSearch:
             elif missing := facts.missing(text):
                 reason = f"names {missing[0].text}, which its sources do not"
             elif pronouns := sorted(unknown.intersection(candidate.words)):
-                # The search bars their pieces, but a word may be spelled by others.
+                # The search bars pronoun pieces, but a word may be spelled with others.
                 reason = f'says "{pronouns[0]}", which its sources do not'
             candidate.reason = reason
         return list(candidates.values())
 
     def _check(self, candidates: Sequence[list[_Candidate]], pages: Sequence[Page]) -> None:
-        """Let the checker judge all candidates of all pages at once."""
+        """Check all candidates of all pages at once."""
         asked = [
             (candidate, page) for of_page, page in zip(candidates, pages) for candidate in of_page
         ]
@@ -268,14 +268,14 @@ class PlannedSearch:
     def _decide(
         self, page: Page, plan: Plan, candidates: Sequence[_Candidate]
     ) -> DraftSentence | None:
-        """Keep the best supported candidate; else a quotation; else nothing."""
+        """Keep the best supported candidate, else a quotation, else nothing."""
         page.used.update(plan)
         sources = [page.sentences[number] for number in plan]
         copies = {source.text for source in sources}
 
         def worth(candidate: _Candidate) -> tuple[bool, bool, bool, float]:
             is_supported = candidate.support >= page.min_support
-            # A copy is always supported: it is taken where nothing else is.
+            # Copies are always supported; prefer anything else.
             is_new = candidate.text not in copies
             return not candidate.reason, is_supported, is_new, candidate.support
 
@@ -284,14 +284,14 @@ class PlannedSearch:
             reason = best.reason
             if not reason and best.support < page.min_support:
                 reason = f"supported with {best.support:.0%} only"
-            # A comma more or less makes no sentence of one's own.
+            # Sentences that differ only in punctuation count as quoted.
             is_quoted = any(source.words == best.words for source in sources)
             sentence = DraftSentence(best.text, plan, best.support, is_quoted, reason)
             if not reason:
                 return self._keep(page, sentence)
             page.dropped.append(sentence)
         if len(plan) > 1:
-            page.retry = plan[:1]  # what is joined wrongly may be right alone
+            page.retry = plan[:1]  # sources that do not combine may work alone
             return None
         main = page.sentences[plan[0]]
         if page.can_quote(main):
@@ -314,12 +314,12 @@ class _Candidate(Words):
     plan: Plan
     mean_log_prob: float
     reason: str = ""
-    """What is wrong with it by its form; empty if nothing is."""
+    """A formal defect; empty if there is none."""
     support: float = 0.0
 
 
 def _capitalized(text: str) -> str:
-    """Return a sentence with a capital at its beginning; iPods keep theirs."""
+    """Capitalize the first letter, except in words like iPod."""
     word = text.partition(" ")[0]
     return text[:1].upper() + text[1:] if word.islower() else text
 
@@ -327,7 +327,7 @@ def _capitalized(text: str) -> str:
 def _keep_written(
     written: Written | None, begun: Sequence[int], going_on: Sequence[int]
 ) -> Written | None:
-    """Return what was written of the pages that go on, nothing for those that have yet to begin."""
+    """Return the keys and values of the pages that go on; length 0 for those not yet begun."""
     if written is None or not going_on:
         return None
     places = {n: place for place, n in enumerate(begun)}

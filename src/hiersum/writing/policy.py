@@ -1,4 +1,4 @@
-"""The policy: from a planner's scores to the plan of the next sentence, or the end of the summary."""
+"""The policy: turns the planner's scores into the next plan, or ends the summary."""
 
 from __future__ import annotations
 
@@ -18,43 +18,43 @@ _SELF = re.compile(r"(?:(?P<before>\w+) )?\b(?:I|[Mm]e|[Mm]y|[Mm]yself|[Ww]e|us|
 _QUOTED = re.compile(r"\"[^\"]*\"|\u201c[^\u201d]*\u201d")
 
 MIN_SHARE = 0.55
-"""Share of the wanted words before which a summary does not stop by itself."""
+"""Share of the maximum words below which a summary does not stop on its own."""
 MIN_ROOM = 9
-"""Words that must be left for one more sentence."""
+"""Words that must be left for another sentence."""
 MAX_SENTENCES = 3
-"""Source sentences of one plan."""
+"""Most source sentences in a plan."""
 FOCUS_WEIGHT = 8.0
-"""What full relevance to a question adds to a sentence's log-probability."""
+"""Bonus for full relevance to a question, in log-probability."""
 SPEAKS_OF_ITSELF = 4.0
-"""What a sentence that says "I" or "we" loses: nobody knows who that is."""
+"""Penalty for a sentence that says "I" or "we": the reader cannot tell who that is."""
 NEW_DOCUMENT = 0.3
-"""What a document that was not heard yet adds."""
+"""Bonus for a document not used yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """All that decides what comes next."""
+    """Everything the next decision depends on."""
 
     log_probs: Scores
-    """Of each source sentence; the last one is the stop."""
+    """Of each source sentence; the last entry is the stop."""
     documents: Sequence[int]
     """The document of each source sentence."""
     speaks_of_itself: Sequence[bool]
-    """Does each source sentence say "I" or "we"?"""
+    """Whether each source sentence says "I" or "we"."""
     used: frozenset[int]
-    """Source sentences that were planned before, whether or not something came of it."""
+    """Source sentences already planned, successfully or not."""
     heard: frozenset[int]
-    """Documents that the summary rests on so far."""
+    """Documents used so far."""
     relevance: Scores
-    """How relevant each sentence is to the question, 0 to 1."""
+    """Relevance of each sentence to the question, 0 to 1."""
     words: int
     """Words written so far."""
     max_words: int
 
 
-@lru_cache(maxsize=4_096)  # asked again for every sentence of a summary
+@lru_cache(maxsize=4_096)  # called again for every sentence of a summary
 def speaks_of_itself(sentence: str) -> bool:
-    """Does a sentence say "I" or "we" outside quotation marks? World War I is no speaker."""
+    """Whether a sentence says "I" or "we" outside quotation marks ("World War I" does not)."""
     for match in _SELF.finditer(_QUOTED.sub(" ", sentence)):
         before = match["before"] or ""
         is_numeral = before[:1].isupper() and before.lower() not in FUNCTION_WORDS
@@ -64,7 +64,7 @@ def speaks_of_itself(sentence: str) -> bool:
 
 
 def choose_main(situation: Situation) -> int | None:
-    """Return the source sentence that the next sentence is about; None ends the summary."""
+    """Return the main source sentence of the next plan; None ends the summary."""
     room = situation.max_words - situation.words
     if situation.words and room < MIN_ROOM:
         return None
@@ -86,6 +86,6 @@ def choose_main(situation: Situation) -> int | None:
 
 
 def join_others(main: int, joins: Scores, used: frozenset[int]) -> tuple[int, ...]:
-    """Return the plan: the main sentence, and those that more likely than not join it."""
+    """Return the plan: the main sentence plus those that more likely than not join it."""
     others = [n for n in np.argsort(-joins).tolist() if n != main and n not in used]
     return (main, *(n for n in others[: MAX_SENTENCES - 1] if joins[n] > 0))

@@ -1,12 +1,12 @@
-"""Which source paragraphs support which sentence of a summary, and how surely.
+"""Attribute summary sentences to source paragraphs, with a probability.
 
-Evidence is how much of a sentence each paragraph has, and how much a network looked at it. Words are
-weighed by how rare they are among the paragraphs, so that names and numbers count and function words
-hardly do; a word that no paragraph has weighs as much as one that a single paragraph has.
+Evidence is how much of a sentence a paragraph contains, and how much attention a network paid to
+it. Words are weighted by rarity among the paragraphs, so names and numbers count most; a word that
+no paragraph has weighs as much as one that a single paragraph has.
 
-A logistic model turns evidence into a probability. `benchmarks/calibrate_attribution.py` fitted it on
-sentences of real articles whose paragraph is known: with words dropped or replaced, among near copies,
-and with their paragraph taken away; once by words alone, once with a network's attention.
+A logistic model turns evidence into a probability. `benchmarks/calibrate_attribution.py` fitted it
+on sentences of real articles with known paragraphs: with words dropped or replaced, among near
+copies, and with their paragraph removed; once on words alone, once with attention.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from hiersum.types import Paragraph, Place, Source, SummarySentence
 Item = TypeVar("Item")
 
 MIN_SUPPORT = 0.5
-"""A sentence has a source if it is more likely than not that one of the paragraphs is: scores are added
-up, for where several say the same, each of them alone is less likely to be the one it comes from."""
+"""A sentence has a source if the probabilities of all paragraphs sum to at least this. They are
+summed because paragraphs that say the same share the probability."""
 _MAX_TEXTS = 3
-_NEAR_BEST = 0.8  # further sources are named if they are nearly as likely as the best
+_NEAR_BEST = 0.8  # cite further sources with at least this share of the best one's probability
 _MAX_CANDIDATES = 16
-_NEAR = 4  # words between which a pair of neighbours of the summary may stand in a paragraph
-_FAINTEST = 0.02  # less of the usual attention than this is as good as none
+_NEAR = 4  # maximum distance in a paragraph between two neighbouring words of the summary
+_FAINTEST = 0.02  # relative attention below this counts as none
 
 
 def attribute(
@@ -42,15 +42,15 @@ def attribute(
     text_at: Callable[[Place], str] | None = None,
     attention: NDArray[np.float64] | None = None,
 ) -> list[SummarySentence]:
-    """Name the sources of each sentence, the surest first; none where nothing supports it.
+    """Return the sources of each sentence, most likely first; none if nothing supports it.
 
     Args:
-        sentences: of the summary.
-        paragraphs: what was read, best first.
-        text_at: how a paragraph reads at each of its places; near copies are judged each by its own
-            words. If None, all places read alike.
-        attention: sentences x paragraphs, how many times its usual attention each had from the
-            network (see `Trail.by_sentence`); None for words alone.
+        sentences: the sentences of the summary.
+        paragraphs: the paragraphs that were read, best first.
+        text_at: returns a paragraph's text at a place, so that near copies are judged by their own
+        words; None if all places have the same text.
+        attention: sentences x paragraphs, relative to each paragraph's usual attention (see
+        `Trail.by_sentence`); None to use words alone.
     """
     texts, places_of = _places_by_text(paragraphs, text_at)
     known = Paragraphs(texts)
@@ -73,7 +73,7 @@ def attribute(
 
 
 def _named(scores: Mapping[int, float]) -> list[int]:
-    """Choose the sources to name, the surest first."""
+    """Choose the sources to cite, most likely first."""
     if sum(scores.values()) < MIN_SUPPORT:
         return []
     best = sorted(scores, key=lambda index: (-scores[index], index))[:_MAX_TEXTS]
@@ -83,12 +83,12 @@ def _named(scores: Mapping[int, float]) -> list[int]:
 def _places_by_text(
     paragraphs: Sequence[Paragraph], text_at: Callable[[Place], str] | None
 ) -> tuple[list[Paragraph], list[list[tuple[int, Place]]]]:
-    """Return a paragraph of each text, near copies apart, and where it stands, as part of which one."""
+    """Return one paragraph per distinct text, and where each text occurs."""
     texts: dict[str, Paragraph] = {}
     places: dict[str, list[tuple[int, Place]]] = {}
     for number, paragraph in enumerate(paragraphs):
         for place in paragraph.places:
-            # Only what has copies may read otherwise somewhere.
+            # Only paragraphs with copies can differ by place.
             is_own = text_at is None or not paragraph.also_in
             text = paragraph.text if is_own or text_at is None else text_at(place)
             if text not in texts:
@@ -100,22 +100,22 @@ def _places_by_text(
 
 
 class Evidence(NamedTuple):
-    """What speaks for a paragraph as the source of a sentence; each part is small or around 0 to 1."""
+    """Evidence that a sentence comes from a paragraph; each part is roughly between 0 and 1."""
 
     words: float
-    """Share of the sentence's words that the paragraph has."""
+    """Share of the sentence's words in the paragraph."""
     sentence: float
-    """The same for the one sentence of the paragraph that has most of them."""
+    """The same for the best single sentence of the paragraph."""
     order: float
-    """Share of the sentence's neighbouring words that stand near each other there, in that order."""
+    """Share of the sentence's word pairs that occur close together there, in order."""
     gap: float
-    """How much more the paragraph has than the best of the others; negative if less."""
+    """Lead over the best other paragraph; negative if behind."""
     attention: float = 0.0
-    """Logarithm of how many times its usual attention it had from the network."""
+    """Log of the network's attention relative to the usual."""
 
 
 class Paragraphs:
-    """The paragraphs among which sources are sought."""
+    """The candidate paragraphs."""
 
     def __init__(self, paragraphs: Sequence[Paragraph]) -> None:
         self._paragraphs = paragraphs
@@ -125,12 +125,12 @@ class Paragraphs:
     def evidence(
         self, sentence: str, max_candidates: int, attention: NDArray[np.float64] | None = None
     ) -> dict[int, Evidence]:
-        """Return what speaks for the likeliest paragraphs, by their number.
+        """Return the evidence for the most likely paragraphs, by number.
 
         Args:
             sentence: a sentence of the summary.
-            max_candidates: of more paragraphs than this, those with the fewest words are passed over.
-            attention: how many times its usual attention each paragraph had, if that is known.
+            max_candidates: keep this many paragraphs, those that share the most words.
+            attention: relative attention to each paragraph, if known.
         """
         stems = split_stems(sentence)
         weights = {stem: self._weight(stem) for stem in stems}
@@ -182,7 +182,7 @@ def _near_pairs(stems: Sequence[str]) -> frozenset[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A weight for each part of the evidence."""
+    """The weight of each part of the evidence."""
 
     bias: float
     words: float
@@ -192,7 +192,7 @@ class Calibration:
     attention: float = 0.0
 
     def probability(self, evidence: Evidence) -> float:
-        """Return how likely it is that the sentence comes from the paragraph."""
+        """Return the probability that the sentence comes from the paragraph."""
         logit = (
             self.bias
             + self.words * evidence.words
@@ -212,22 +212,22 @@ WITH_ATTENTION = Calibration(
 
 @dataclass(frozen=True, slots=True)
 class Trail:
-    """What a network looked at, token by token."""
+    """A network's attention, token by token."""
 
     letters: Sequence[int]
-    """Letters and digits that the text had with each token."""
+    """Letters and digits in the text up to each token."""
     mass: NDArray[np.float64]
-    """Tokens x paragraphs: how much each token looked at each paragraph."""
+    """Tokens x paragraphs: each token's attention to each paragraph."""
 
     def by_sentence(self, sentences: Sequence[str]) -> NDArray[np.float64]:
-        """Return, for each sentence and paragraph, how many times its usual attention it had.
+        """Return the attention of each sentence to each paragraph, relative to the usual.
 
-        Usual is what the paragraph had over the whole text: long ones and first ones always have more,
-        and only what a sentence adds to that tells where it comes from. A text of one sentence says
-        nothing; all are 1 then.
+        The usual attention is the mean over the whole text: long and early paragraphs always get
+        more, and only the excess shows where a sentence comes from. A text of one sentence gives no
+        information: all values are 1.
 
-        A sentence's tokens are found by its letters: spaces, quotes and brackets may be written
-        otherwise in the text than the tokenizer spells them, but letters and digits stay.
+        Tokens are matched to sentences by letters and digits: the tokenizer may spell spaces,
+        quotes and brackets differently.
         """
         usual = _shares(self.mass)
         times = np.ones((len(sentences), self.mass.shape[1]))

@@ -1,4 +1,4 @@
-"""What every writer does: read a cluster as far as it needs, then write about many of them."""
+"""The interface of writers: read a cluster, then write summaries in batches."""
 
 from __future__ import annotations
 
@@ -23,81 +23,81 @@ from hiersum.types import (
 )
 
 Watch = Callable[[Progress], None]
-"""Is told how far a batch is."""
+"""Called with a batch's progress."""
 Told = Callable[[int, SummarySentence], None]
-"""Is handed the number of a cluster and each of its sentences as soon as it stands."""
+"""Called with a cluster's number and each sentence as soon as it is final."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A cluster that has been read and waits to be written about."""
+    """A cluster that has been read and is ready for writing."""
 
     cluster: Cluster
     left_out: tuple[Unread, ...]
     paragraphs: tuple[Paragraph, ...]
-    """Those that are read, best first."""
+    """The paragraphs that were read, best first."""
     scores: tuple[float, ...]
-    """What the ranker gave each of them."""
+    """The ranker's score of each paragraph."""
     prepared: Any
-    """What its writer made of them."""
+    """The writer's own input."""
     seconds: float
 
 
 @dataclass(slots=True)
 class Draft:
-    """A summary as it was written, with its sources."""
+    """A written summary with its sources."""
 
     sentences: list[SummarySentence]
     dropped: list[SummarySentence] = field(default_factory=list)
-    """What was written and left out, and why."""
+    """Sentences that were dropped, and why."""
     is_answered: bool | None = None
-    """Does a document answer the question?"""
+    """Whether a document answers the question."""
 
 
 class Writer(Protocol):
-    """Writes summaries; chosen by name, once."""
+    """Writes summaries; chosen by name at construction."""
 
     @property
     def name(self) -> str:
-        """What it is called on the command line."""
+        """Its name on the command line."""
 
     @property
     def model(self) -> str | None:
-        """The model it writes with, if any."""
+        """The model's name, if it uses one."""
 
     def read(self, cluster: Cluster, request: Request) -> Reading | None:
-        """Read a cluster; None if this writer cannot write about it.
+        """Read a cluster; None if this writer cannot handle it.
 
         Raises:
             InputError: there is nothing to read.
         """
 
     def batches(self, readings: Sequence[Reading]) -> list[list[int]]:
-        """Say which of the readings are best written together, by their numbers."""
+        """Group readings into batches, by index."""
 
     def write(
         self, readings: Sequence[Reading], request: Request, watch: Watch, told: Told
     ) -> list[Draft]:
-        """Write about readings of one batch."""
+        """Write the summaries of one batch."""
 
     def attention(self, reading: Reading) -> Attention:
-        """Return how paragraphs attend to each other; nothing for most writers."""
+        """Return attention between paragraphs; empty for most writers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Readable:
-    """The documents of a cluster as far as limits and language let them be read."""
+    """The readable documents of a cluster, within the limits."""
 
     cluster: Cluster
     left_out: tuple[Unread, ...]
     query: str
-    """What paragraphs are ranked by: the title and the question."""
+    """The query for ranking: title and question."""
     start: float
 
     def reading(
         self, paragraphs: Sequence[Paragraph], scores: Sequence[float], prepared: Any
     ) -> Reading:
-        """Return what was read."""
+        """Return the reading."""
         seconds = time.perf_counter() - self.start
         return Reading(
             self.cluster, self.left_out, tuple(paragraphs), tuple(scores), prepared, seconds
@@ -105,7 +105,7 @@ class Readable:
 
 
 def open_cluster(cluster: Cluster, request: Request, config: DataConfig) -> Readable:
-    """Choose what is read of a cluster's documents.
+    """Select the documents of a cluster to read.
 
     Raises:
         InputError: there is nothing to read.

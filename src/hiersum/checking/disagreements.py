@@ -37,7 +37,7 @@ DisagreementKind = Literal["number", "date", "time", "yes/no", "claim"]
 
 REPORTED = ("number",)
 """Kinds that are sure enough to be told: of the others none was found on folders held out."""
-MIN_SCORE = 0.45
+MIN_SCORE = 0.5
 """Score below which a disagreement is not told: takings and people on foot are not one thing."""
 
 _WEIGHTS_FILE = "disagreements.json"

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -84,10 +84,12 @@ def _common_phrase(documents: Sequence[str]) -> str:
     """Return up to three words that occur together in most documents, in their usual spelling."""
     spellings: dict[tuple[str, ...], Counter[str]] = {}
     num_documents: Counter[tuple[str, ...]] = Counter()
+    words = {word for text in documents for run in _RUN.findall(text) for word in _words_of(run)}
+    stems = {word: split_stems(word) for word in words}
     for text in documents:
         found = set()
-        for spelling in _phrases(text):
-            key = tuple(split_stems(spelling))
+        for spelling in _phrases(text, stems):
+            key = tuple(stem for word in spelling.split(" ") for stem in stems[word])
             spellings.setdefault(key, Counter())[spelling] += 1
             found.add(key)
         num_documents.update(found)
@@ -99,11 +101,15 @@ def _common_phrase(documents: Sequence[str]) -> str:
     return spellings[best].most_common(1)[0][0] if best else ""
 
 
-def _phrases(text: str) -> Iterator[str]:
-    """Yield the phrases of one to three content words."""
-    for run in _RUN.finditer(text):
-        words = run[0].replace("-", " - ").split(" ")
-        is_content = [w.lower() not in _NOT_TOPICS and len(split_words(w)) == 1 for w in words]
+def _words_of(run: str) -> list[str]:
+    return run.replace("-", " - ").split(" ")
+
+
+def _phrases(text: str, stems: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield the phrases of one to three content words; `stems` has those of every word."""
+    for run in _RUN.findall(text):
+        words = _words_of(run)
+        is_content = [w.lower() not in _NOT_TOPICS and len(stems[w]) == 1 for w in words]
         for start in range(len(words)):
             for length in _WORD_WEIGHTS:
                 end = start + length

@@ -118,7 +118,7 @@ def on_labelled(scores: np.ndarray, rows: Rows) -> dict[str, Any]:
     clusters = np.array([row["cluster"] for row in rows])
     kinds = np.array([row["kind"] for row in rows])
     ours = kinds != "reference"
-    is_new = np.char.startswith(kinds, "writer")
+    is_new = np.char.startswith(kinds, "planned, ")
     clear = labels != "minor"
     results: dict[str, Any] = {
         "false_against_rest": with_interval(area, scores, is_true, groups=clusters),

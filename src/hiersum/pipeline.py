@@ -6,7 +6,7 @@
     encode   `encode_paragraphs`, `EncoderDecoder.encode`: tokens, then the hierarchical encoder
     plan     `PlannedSearch._plan`: picks the source sentences for the next sentence
     write    `PlannedSearch._search`, `beam_search`: finds its words
-    check    `PlannedSearch._check`, `mark_unsupported`, `disagreements_between`: verifies it
+    check    `PlannedSearch._check`, `mark_unsupported`, `compare_documents`: verifies it
 
 `Summarizer._read` reads, ranks, relates and tokenizes (`build_example`); `_write` runs the network
 and checks each sentence as it is written; `_check` checks the whole summary. LexRank and Lead only
@@ -27,8 +27,9 @@ from typing import TYPE_CHECKING, Unpack
 
 from hiersum.bundled import bundled_model, chosen_model, recommended_settings
 from hiersum.checking.checker import Checker
+from hiersum.checking.disagreements import compare_documents
 from hiersum.checking.lexical import LexicalChecker
-from hiersum.checking.unsupported import disagreements_between, mark_unsupported
+from hiersum.checking.unsupported import mark_unsupported
 from hiersum.config import Config, load_config
 from hiersum.errors import CheckpointError, InputError
 from hiersum.parallel import in_order
@@ -372,7 +373,7 @@ class Summarizer:
             dropped=(*draft.dropped, *(s for s in checked if s not in kept)),
             documents=documents,
             paragraphs=reading.paragraphs,
-            disagreements=disagreements_between(documents, reading.paragraphs, self.checker),
+            disagreements=compare_documents(documents, reading.paragraphs, self.checker),
             is_answered=draft.is_answered,
             title=reading.cluster.title,
             id=reading.cluster.id,

@@ -29,7 +29,6 @@ from hiersum.checking.comparison import (
     Statement,
 )
 from hiersum.checking.document_dates import document_order
-from hiersum.text.sentences import split_sentences
 from hiersum.text.words import FUNCTION_WORDS, split_words, stem_word
 from hiersum.types import Document, Paragraph, Side, SourceDisagreement
 
@@ -95,9 +94,9 @@ def compare_documents(
     """Return where documents disagree in the paragraphs that were read of them."""
     names = [document.name or f"document {n + 1}" for n, document in enumerate(documents)]
     statements = [
-        Statement(p.document, p.position, sentence)
-        for p in sorted(paragraphs, key=lambda p: (p.document, p.position))
-        for sentence in split_sentences(p.text)
+        Statement(paragraph.document, paragraph.position, sentence.text)
+        for paragraph in sorted(paragraphs, key=lambda p: (p.document, p.position))
+        for sentence in paragraph.sentences
     ]
     return tuple(
         SourceDisagreement(

@@ -1,4 +1,4 @@
-"""Find unsupported facts of a summary, and disagreements between its sources."""
+"""Find the facts of a summary that no source has."""
 
 from __future__ import annotations
 
@@ -6,16 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 
-from hiersum.checking.checker import Checker
-from hiersum.checking.comparison import Statement
-from hiersum.checking.disagreements import find_disagreements
 from hiersum.text.facts import Fact, SourceFacts, find_facts
 from hiersum.types import (
     Cluster,
     Document,
     Paragraph,
     Place,
-    SourceDisagreement,
     SummarySentence,
     UnsupportedSpan,
 )
@@ -35,29 +31,6 @@ def mark_unsupported(
     """
     known = KnownFacts(cluster.title, cluster.documents, paragraphs)
     return [replace(sentence, unsupported=known.unsupported(sentence)) for sentence in sentences]
-
-
-def disagreements_between(
-    documents: Sequence[Document], paragraphs: Sequence[Paragraph], checker: Checker
-) -> tuple[SourceDisagreement, ...]:
-    """Return the disagreements between documents, in the paragraphs that were read."""
-    names = [document.name or f"document {n}" for n, document in enumerate(documents, start=1)]
-    statements = [
-        Statement(paragraph.document, paragraph.position, sentence.text)
-        for paragraph in sorted(paragraphs, key=lambda p: (p.document, p.position))
-        for sentence in paragraph.sentences
-    ]
-    return tuple(
-        SourceDisagreement(
-            about=found.about,
-            kind=found.kind,
-            sides=found.sides,
-            line=found.line(names),
-            score=round(found.score, 3),
-            later=found.later,
-        )
-        for found in find_disagreements(statements, checker, names)
-    )
 
 
 class KnownFacts:

@@ -21,7 +21,14 @@ import numpy as np
 from hiersum.text.numbers import MONTHS, WEEKDAYS
 from hiersum.text.sentences import ends_sentence
 from hiersum.text.tfidf import TfidfSpace, cosines
-from hiersum.text.words import FUNCTION_WORDS, content_stems, split_stems, split_words, stem_word
+from hiersum.text.words import (
+    FUNCTION_WORDS,
+    content_stems,
+    split_stems,
+    split_words,
+    stem_word,
+    stems_by_text,
+)
 from hiersum.types import Paragraph
 
 _MAX_HEADING_WORDS = 14
@@ -85,7 +92,7 @@ def _common_phrase(documents: Sequence[str]) -> str:
     spellings: dict[tuple[str, ...], Counter[str]] = {}
     num_documents: Counter[tuple[str, ...]] = Counter()
     words = {word for text in documents for run in _RUN.findall(text) for word in _words_of(run)}
-    stems = {word: split_stems(word) for word in words}
+    stems = stems_by_text(words)
     for text in documents:
         found = set()
         for spelling in _phrases(text, stems):

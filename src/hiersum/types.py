@@ -304,7 +304,10 @@ class Summary:
             "sentences": [sentence.to_record() for sentence in self.sentences],
             "dropped": [sentence.to_record() for sentence in self.dropped],
             "documents": [{"name": d.name, "url": d.url} for d in self.documents],
-            "disagreements": [asdict(one) for one in self.disagreements],
+            "disagreements": [
+                asdict(one) | {"sides": [asdict(side) for side in one.sides]}
+                for one in self.disagreements
+            ],
             "answered": self.is_answered,
             "uncited": self.uncited,
             "unread": [asdict(unread) for unread in self.unread],

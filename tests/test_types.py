@@ -8,7 +8,9 @@ from hiersum.types import (
     Document,
     Paragraph,
     Place,
+    Side,
     Source,
+    SourceDisagreement,
     Summary,
     SummarySentence,
     Unread,
@@ -99,3 +101,10 @@ def test_a_paragraph_knows_all_its_places() -> None:
 def test_given_paragraphs_are_also_the_text() -> None:
     document = Document.from_paragraphs(["one", "two"], "n", "u")
     assert (document.text, document.paragraphs) == ("one\ntwo", ("one", "two"))
+
+
+def test_a_summary_with_disagreements_is_a_record_that_json_gives_back() -> None:
+    sides = (Side(0, 1, "It cost 48 crowns.", 8, 10), Side(2, 0, "It was free.", 7, 11))
+    found = SourceDisagreement("cost", "number", sides, "Cost: 48 or free", 0.6)
+    record = Summary((), (), (), disagreements=(found,)).to_record()
+    assert json.loads(json.dumps(record)) == record

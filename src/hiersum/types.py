@@ -97,6 +97,8 @@ class Paragraph(Words):
     url: str = ""
     also_in: tuple[Place, ...] = ()
     """Other places with the same or nearly the same text."""
+    label: str = ""
+    """Who wrote its document and when, if known."""
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:

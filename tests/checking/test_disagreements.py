@@ -17,7 +17,6 @@ from hiersum.checking.disagreements import (
     find_disagreements,
     merge,
 )
-from hiersum.checking.document_dates import document_order
 from hiersum.checking.lexical import LexicalChecker
 from hiersum.types import Document, Paragraph
 
@@ -116,28 +115,6 @@ def test_checked_pairs_keeps_the_best_of_a_fixed_number() -> None:
     scored = [(float(n), "claims", candidate(n, n + 50)) for n in range(40)]
     kept = checked_pairs(scored, num_documents=2)
     assert [logit for logit, _, _ in kept] == sorted((s[0] for s in scored), reverse=True)[:6]
-
-
-@pytest.mark.parametrize(
-    ("names", "later"),
-    [
-        (["monday.txt", "thursday.txt"], 1),
-        (["day-12.txt", "day-3.txt"], 0),
-        (["2024-09-03-minutes.txt", "2024-02-01-minutes.txt"], 0),
-        (["a.txt", "b.txt"], None),
-    ],
-)
-def test_document_order_reads_names(names: list[str], later: int | None) -> None:
-    statements = [Statement(0, 0, "It opens."), Statement(1, 0, "It opens.")]
-    assert document_order(statements, names).get((0, 1)) == later
-
-
-def test_document_order_reads_first_lines() -> None:
-    statements = [
-        Statement(0, 0, "Minutes of 6 February"),
-        Statement(1, 0, "Minutes of 12 January"),
-    ]
-    assert document_order(statements)[0, 1] == 0
 
 
 def test_describe_names_what_each_document_says() -> None:

@@ -139,8 +139,9 @@ def test_cut_stretches_counts_the_tokens_of_each_sentence() -> None:
     assert cut_stretches(TARGETS[1][1:], END) == [4, 2, 3]
 
 
-def test_outline_rows_are_the_title_and_the_sentences_in_source_order() -> None:
-    assert OUTLINES[0].rows((2, 1)) == [5, 3, 4, 6, 7, 8]
+def test_outline_rows_are_sentences_after_the_titles_of_their_paragraphs() -> None:
+    assert OUTLINES[0].rows((2, 1)) == [0, 3, 4, 5, 6, 7, 8]
+    assert OUTLINES[0].rows((1, 0)) == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("plan", [(5,), (-1,)])

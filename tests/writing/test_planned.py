@@ -20,7 +20,7 @@ from hiersum.text.words import count_words
 from hiersum.types import Cluster, Document, Example, Paragraph, Sentence
 from hiersum.writing.constraints import Spelling
 from hiersum.writing.page import DraftSentence, Page, says_twice
-from hiersum.writing.planned import PlannedSearch, _Candidate, _capitalized
+from hiersum.writing.planned import PlannedSearch, _Candidate, _capitalized, said
 
 TEXTS = [
     "The harbour bridge was closed in March. Two cables had cracked in the cold.",
@@ -158,7 +158,7 @@ def test_checker_is_asked_about_each_sentence_and_its_plan_in_source_order(
 ) -> None:
     checker = FixedChecker(0.1)
     [page] = write(network, tokenizer, checker)
-    texts = [sentence.text for sentence in page.sentences]
+    texts = [said(sentence) for sentence in page.sentences]
     for _, sources in checker.asked:
         places = [texts.index(source) for source in sources]
         assert 1 <= len(places) <= 3

@@ -28,7 +28,7 @@ from hiersum.checking.comparison import (
     Scorer,
     Statement,
 )
-from hiersum.checking.document_dates import document_order
+from hiersum.text.dates import OPENING_CHARACTERS, document_order
 from hiersum.text.words import FUNCTION_WORDS, split_words, stem_word
 from hiersum.types import Document, Paragraph, Side, SourceDisagreement
 
@@ -124,9 +124,25 @@ def find_disagreements(
     if len({s.document for s in statements}) < 2:
         return []
     comparer = Comparer(statements, checker)
-    order = document_order(statements, names)
+    order = document_order(*_names_and_openings(statements, names))
     found = [_disagreement(comparer, group, order) for group in merge(score(comparer, checker))]
     return [one for one in found if one.kind in REPORTED and one.score >= MIN_SCORE]
+
+
+def _names_and_openings(
+    statements: Sequence[Statement], names: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Return the name and the first words of each document."""
+    openings: dict[int, str] = {}
+    for statement in statements:
+        known = openings.get(statement.document, "")
+        if len(known) < OPENING_CHARACTERS:
+            openings[statement.document] = f"{known} {statement.text}"
+    numbers = range(max(openings) + 1)
+    return (
+        [names[n] if n < len(names) else "" for n in numbers],
+        [openings.get(n, "") for n in numbers],
+    )
 
 
 def score(comparer: Comparer, checker: Checker) -> list[Scored]:

@@ -260,15 +260,17 @@ def _encode_sentences(
         The ids of each paragraph, and the offsets of its complete sentences.
     """
     limit, room = config.data.max_paragraph_tokens, config.data.max_source_tokens
-    begin: list[int] = []
-    if title and tokenizer.title_in_every_paragraph:
-        # Leave room for the paragraph after a long title.
-        begin = tokenizer.encode(f"{title}:")[: limit // 2]
+    begins = {
+        label: tokenizer.encode(f"{paragraph_head(title, label)}:")[: limit // 2]
+        for label in {paragraph.label for paragraph in chosen}
+        if tokenizer.title_in_every_paragraph and (title or label)
+    }
     all_ids: list[list[int]] = []
     boundaries: list[tuple[int, ...]] = []
     encoded = iter(tokenizer.encode_many([s.text for p in chosen for s in p.sentences]))
     for paragraph in chosen:
-        ids, places = list(begin), [len(begin)]
+        ids = list(begins.get(paragraph.label, ()))
+        places = [len(ids)]
         for sentence in list(islice(encoded, len(paragraph.sentences))):
             ids += sentence
             if len(ids) >= limit:
@@ -284,6 +286,11 @@ def _encode_sentences(
         all_ids.append(ids)
         boundaries.append(tuple(dict.fromkeys(places)))
     return all_ids, boundaries
+
+
+def paragraph_head(title: str, label: str) -> str:
+    """Return what a planning network reads before a paragraph: the title and who says it."""
+    return f"{title} ({label})" if title and label else title or label
 
 
 def _flatten(ids: list[list[int]], tokenizer: Tokenizer, max_tokens: int) -> list[list[int]]:

@@ -86,15 +86,18 @@ class Outline:
         return tuple(accumulate(self.lengths, initial=0))
 
     def rows(self, plan: Plan) -> list[int]:
-        """Return the source rows of a plan: the main sentence's title, then all its sentences."""
+        """Return the source rows of a plan, in source order: its sentences, each paragraph's after
+        its title."""
         if not plan:
             return list(range(sum(self.lengths)))
         if not all(0 <= number < len(self) for number in plan):
             raise InputError(f"plan {plan} names a sentence beyond the {len(self)} there are")
-        paragraph = self.paragraphs[plan[0]]
-        start = self._starts[paragraph]
-        rows = list(range(start, start + self.boundaries[paragraph][0]))
+        rows: list[int] = []
         for number in sorted(set(plan)):
+            paragraph = self.paragraphs[number]
+            start = self._starts[paragraph]
+            if not rows or rows[-1] < start:
+                rows.extend(range(start, start + self.boundaries[paragraph][0]))
             rows.extend(range(*self.spans[number]))
         return rows
 

@@ -16,6 +16,7 @@ from statistics import median
 
 from hiersum.config import DataConfig
 from hiersum.text.duplicates import merge_duplicates
+from hiersum.text.labels import document_labels
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.words import count_words, split_every
 from hiersum.types import Document, Paragraph, Place
@@ -59,8 +60,9 @@ def read_paragraphs(
         config: limits and thresholds.
         keep_all: drop and merge nothing, as a user's graph refers to every paragraph.
     """
+    labels = document_labels(documents)
     paragraphs = [
-        Paragraph(text, number, position, document.url)
+        Paragraph(text, number, position, document.url, label=labels[number])
         for number, document in enumerate(documents)
         for position, text in enumerate(split_document(document, config.max_paragraph_words))
     ]

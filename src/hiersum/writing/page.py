@@ -73,10 +73,11 @@ class Page:
         """Words left."""
         return self.max_words - sum(sentence.num_words for sentence in self.kept)
 
-    def paragraphs_of(self, plan: Plan) -> list[Paragraph]:
-        """Return the paragraphs of a plan's sentences, each text once."""
+    def sources_of(self, plan: Plan) -> list[str | Paragraph]:
+        """Return what a plan's sentence may name: title, labels and paragraphs, each once."""
         found = {p.text: p for p in (self.sentences[number].paragraph for number in plan)}
-        return [found[text] for text in sorted(found)]
+        labels = sorted({p.label for p in found.values() if p.label})
+        return [self.example.title, *labels, *(found[text] for text in sorted(found))]
 
     @cached_property
     def source_ids(self) -> dict[str, tuple[int, ...]]:

@@ -27,7 +27,7 @@ from hiersum.model.spans import Spans
 from hiersum.text.facts import SourceFacts
 from hiersum.text.sentences import ends_sentence
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.types import Example, Sentence, Words
+from hiersum.types import Example, Paragraph, Sentence, Words
 from hiersum.writing.beam import Hypothesis, beam_search
 from hiersum.writing.constraints import (
     ForbiddenByCluster,
@@ -204,8 +204,8 @@ class PlannedSearch:
         for n in active:
             missing = missing_pronouns(pages[n].sentences[number].text for number in plans[n])
             barred.append([i for word in missing for i in self.spelling.pronouns[word]])
-            texts = [paragraph.text for paragraph in pages[n].paragraphs_of(plans[n])]
-            words.append(guarded_words(map(tokenizer.fold, (pages[n].example.title, *texts))))
+            texts = _texts(pages[n].sources_of(plans[n]))
+            words.append(guarded_words(map(tokenizer.fold, texts)))
         with threads_for(len(active) * self.config.beam_size):
             return beam_search(
                 self.network,
@@ -223,15 +223,14 @@ class PlannedSearch:
         self, page: Page, plan: Plan, hypotheses: Sequence[Hypothesis]
     ) -> list[_Candidate]:
         """Return the hypotheses as text, with any formal defects."""
-        title, paragraphs = page.example.title, page.paragraphs_of(plan)
-        sources = [title, *(paragraph.text for paragraph in paragraphs)]
-        facts = SourceFacts.of([title, *paragraphs])
+        sources = page.sources_of(plan)
+        facts = SourceFacts.of(sources)
         unknown = missing_pronouns(page.sentences[number].text for number in plan)
         candidates: dict[str, _Candidate] = {}
         for hypothesis in hypotheses:
             is_whole = hypothesis.token_ids[-1:] == (self.tokenizer.end_id,)
             text = self.tokenizer.decode(hypothesis.token_ids)
-            text = _capitalized(self.tokenizer.unfold(text, sources))
+            text = _capitalized(self.tokenizer.unfold(text, _texts(sources)))
             mean_log_prob = hypothesis.log_prob / len(hypothesis.token_ids)
             if text in candidates:
                 continue
@@ -260,7 +259,7 @@ class PlannedSearch:
         asked = [
             (candidate, page) for of_page, page in zip(candidates, pages) for candidate in of_page
         ]
-        pairs = [(c.text, [page.sentences[n].text for n in sorted(c.plan)]) for c, page in asked]
+        pairs = [(c.text, [said(page.sentences[n]) for n in sorted(c.plan)]) for c, page in asked]
         for (candidate, page), support in zip(asked, self.checker.support(pairs)):
             is_copy = candidate.text in (page.sentences[number].text for number in candidate.plan)
             candidate.support = 1.0 if is_copy else judge(support, candidate.mean_log_prob)
@@ -316,6 +315,16 @@ class _Candidate(Words):
     reason: str = ""
     """A formal defect; empty if there is none."""
     support: float = 0.0
+
+
+def said(sentence: Sentence) -> str:
+    """Return a source sentence after the label of its document: who says it, and when."""
+    label = sentence.paragraph.label
+    return f"{label}: {sentence.text}" if label else sentence.text
+
+
+def _texts(sources: Sequence[str | Paragraph]) -> list[str]:
+    return [source if isinstance(source, str) else source.text for source in sources]
 
 
 def _capitalized(text: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from hiersum.checking.comparison import Statement
 from hiersum.text.numbers import find_numbers_and_dates
 
 _WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
@@ -14,28 +13,18 @@ _WEEKDAY = re.compile(
 )
 _DAY = re.compile(r"(?<![a-z])(day|week)[\s_-]?(\d{1,3})(?!\d)", re.I)
 _NAMED = re.compile(r"[_\s-]+")
-_FIRST_CHARACTERS = 160
+OPENING_CHARACTERS = 160
 
 Moment = tuple[str, tuple[int, ...]]
 """A kind of date and its parts; only those of one kind compare."""
 
 
-def document_order(
-    statements: Sequence[Statement], names: Sequence[str] = ()
-) -> dict[tuple[int, int], int]:
-    """Return the later document of each pair whose dates say so."""
-    openings: dict[int, str] = {}
-    for statement in statements:
-        known = openings.get(statement.document, "")
-        if len(known) < _FIRST_CHARACTERS:
-            openings[statement.document] = f"{known} {statement.text}"
-    moments = {
-        document: _moments(names[document] if document < len(names) else "", opening)
-        for document, opening in openings.items()
-    }
+def document_order(names: Sequence[str], openings: Sequence[str]) -> dict[tuple[int, int], int]:
+    """Return the later document of each pair whose names or opening words say so."""
+    moments = [_moments(name, opening) for name, opening in zip(names, openings, strict=True)]
     order = {}
-    for one, mine in moments.items():
-        for other, others in moments.items():
+    for one, mine in enumerate(moments):
+        for other, others in enumerate(moments):
             for kind, moment in mine.items():
                 if one != other and kind in others and moment != others[kind]:
                     order[one, other] = one if moment > others[kind] else other
@@ -47,7 +36,7 @@ def _moments(name: str, opening: str) -> dict[str, tuple[int, ...]]:
     """Return what is known of a document's date, the most telling kind first."""
     found: dict[str, tuple[int, ...]] = {}
     spaced = _NAMED.sub(" ", name.rpartition(".")[0] or name)
-    start = opening[:_FIRST_CHARACTERS]
+    start = opening[:OPENING_CHARACTERS]
     for text in (name, start):
         for date in find_numbers_and_dates(text)[1]:
             parts = date.value.split("-")

@@ -1,0 +1,84 @@
+"""Labels: who wrote a document and when, as far as its name and first line say.
+
+A summary that names its speakers ("The union says ...") and days needs to know them, but a paragraph
+rarely repeats them. So every paragraph is read with the label of its document.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+from urllib.parse import urlsplit
+
+from hiersum.text.dates import document_order
+from hiersum.text.sentences import ends_sentence, split_sentences
+from hiersum.text.words import count_words
+from hiersum.types import Document
+
+MAX_NAME_WORDS = 8
+MAX_HEADER_WORDS = 14
+MAX_SENTENCE_WORDS = 6
+"""Longest header that ends with a full stop; a longer one is prose."""
+_GENERIC = re.compile(
+    r"^(?:(?:document|doc|file|text|page|article|part|source|item|story)s?\d*|untitled|new|copy|index"
+    r"|input|stdin|\d{1,2})$",
+    re.IGNORECASE,
+)
+_SEPARATORS = re.compile(r"[\s_+-]+")
+_DATE = re.compile(r"\b(\d{4})[-_](\d{1,2})[-_](\d{1,2})\b")
+_DATELINE = re.compile(r"^(.{4,70}?)(?:\s[\u2013\u2014-]\s|\s?\u2014\s?|:\s)")
+_TELLS_WHEN = re.compile(
+    r"\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)",
+    re.IGNORECASE,
+)
+
+
+def document_labels(documents: Sequence[Document]) -> list[str]:
+    """Return who speaks in each document and when, and whether it is the latest word.
+
+    A label is empty if neither the name nor the first line says anything.
+    """
+    first_lines = [_first_line(document) for document in documents]
+    names = [document.name for document in documents]
+    later = set(document_order(names, first_lines).items())
+    labels = []
+    for number, (name, line) in enumerate(zip(names, first_lines)):
+        has_later = any(number in pair and last != number for pair, last in later)
+        has_earlier = any(last == number for _, last in later)
+        age = "earlier" if has_later else "latest" if has_earlier else ""
+        parts = (_from_name(name), _header(line), age)
+        labels.append(", ".join(part for part in parts if part))
+    return labels
+
+
+def _from_name(name: str) -> str:
+    """Return the telling words of a file name or address."""
+    if "://" in name:
+        return urlsplit(name).hostname or ""
+    stem = PurePosixPath(name.replace("\\", "/")).name
+    stem = re.sub(r"\.(?:gz|[A-Za-z]{2,4}\d?)$", "", re.sub(r"\.gz$", "", stem))
+    stem = _DATE.sub(r"\1/\2/\3", stem)
+    words = [word for word in _SEPARATORS.split(stem) if word and not _GENERIC.match(word)]
+    return " ".join(words[:MAX_NAME_WORDS])
+
+
+def _first_line(document: Document) -> str:
+    given = document.paragraphs
+    lines = document.text[:2_000].split("\n") if given is None else given[:1]
+    line = next((line.strip() for line in lines if line.strip()), "")
+    return line.lstrip("#*> ")[:400]
+
+
+def _header(line: str) -> str:
+    """Return the header, dateline or headline that a first line begins with."""
+    dateline = _DATELINE.match(line)
+    if (
+        dateline
+        and _TELLS_WHEN.search(dateline[1])
+        and count_words(dateline[1]) <= MAX_HEADER_WORDS
+    ):
+        return dateline[1].strip()
+    first = next(iter(split_sentences(line)), "")
+    limit = MAX_SENTENCE_WORDS if ends_sentence(first) else MAX_HEADER_WORDS
+    return first.rstrip(".:") if 1 < count_words(first) <= limit else ""

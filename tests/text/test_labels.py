@@ -1,0 +1,52 @@
+"""Who wrote a document, and when."""
+
+from __future__ import annotations
+
+import pytest
+
+from hiersum.text.labels import document_labels
+from hiersum.types import Document
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "label"),
+    [
+        (
+            "folder/3-union_letter.txt",
+            "We say no to this plan, and so do many others.",
+            "union letter",
+        ),
+        ("doc3.txt", "Harbour Office, notice\nThe quay is closed.", "Harbour Office, notice"),
+        (
+            "2-agency.txt",
+            "HALVIK, Monday 06:55 \u2014 A car ferry ran onto rocks.",
+            "agency, HALVIK, Monday 06:55",
+        ),
+        (
+            "news-2026-05-14.md",
+            "# Ferry aground\nA ferry ran onto rocks.",
+            "news 2026/05/14, Ferry aground",
+        ),
+        ("https://www.example.org/a/b.html", "", "www.example.org"),
+        (
+            "document-0",
+            "The quay was closed by the harbour office on the first day of the new year.",
+            "",
+        ),
+        ("", "", ""),
+    ],
+)
+def test_document_label_is_name_and_first_line(name: str, text: str, label: str) -> None:
+    assert document_labels([Document(text, name)]) == [label]
+
+
+def test_document_labels_say_which_document_is_the_latest() -> None:
+    documents = [
+        Document("x", name) for name in ("a-monday.txt", "b-friday.txt", "c.txt", "d-tuesday.txt")
+    ]
+    assert document_labels(documents) == [
+        "a monday, earlier",
+        "b friday, latest",
+        "c",
+        "d tuesday, earlier",
+    ]

@@ -82,13 +82,8 @@ class GrowingSummary:
     def tell(self, sentence: SummarySentence) -> None:
         """Show another sentence."""
         if self._is_shown:
-            self._text.append(f"{_shown(sentence)} ")
+            self._text.append(f"{sentence.shown} ")
             self._live.update(self._text)
-
-
-def _shown(sentence: SummarySentence) -> str:
-    """Put quotations in quotation marks."""
-    return f"\u201c{sentence.text}\u201d" if sentence.is_quoted else sentence.text
 
 
 def _marked_text(summary: Summary, numbers: Mapping[Place, int], *, has_colour: bool) -> Text:
@@ -106,7 +101,7 @@ def _marked_text(summary: Summary, numbers: Mapping[Place, int], *, has_colour: 
 def _with_doubts(sentence: SummarySentence, *, has_colour: bool) -> Text:
     """Highlight the parts of a sentence that no source has."""
     if sentence.is_quoted:
-        return Text(_shown(sentence))
+        return Text(sentence.shown)
     text = Text()
     end = 0
     for span in sentence.unsupported:

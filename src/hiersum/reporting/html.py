@@ -177,6 +177,7 @@ def _plain_place(result: Mapping[str, Any], place: Mapping[str, Any]) -> str:
 def _plain_sentence(sentence: Mapping[str, Any]) -> str:
     """Return a sentence with its support; quotations are in quotation marks."""
     text = escape(sentence["text"])
-    shown = f"\u201c{text}\u201d" if sentence.get("quoted") else text
+    speaker = f"{escape(sentence['speaker'])}: " if sentence.get("speaker") else ""
+    shown = f"{speaker}\u201c{text}\u201d" if sentence.get("quoted") else text
     support = sentence.get("support")
     return shown if support is None else f"{shown} <small>{support:.0%} support</small>"

@@ -163,6 +163,7 @@ class SentenceAnswer(_Described):
         description="Probability that it is true to its sources; null if it was not checked."
     )
     quoted: bool = Field(description="Quoted word for word by a system that writes its own text.")
+    speaker: str = Field(description="Who is quoted, as far as the document's name says so.")
     reason: str = Field(description="Why it was left out; empty for sentences of the summary.")
 
 

@@ -44,7 +44,6 @@ from hiersum.types import (
 from hiersum.writing.beam import Hypothesis
 from hiersum.writing.neural_model import NeuralModel, text_of, until_end
 from hiersum.writing.page import DraftSentence
-from hiersum.writing.plan_scorer import PlanScorer
 from hiersum.writing.planned import PlannedSearch
 from hiersum.writing.sources import Trail, attribute
 from hiersum.writing.writer import Draft, Readable, Reading, Told, Watch, open_cluster
@@ -65,7 +64,6 @@ class NeuralWriter:
         self.ranker = ranker
         self.config = config
         self.checker = checker or open_checker(model.folder, config.decoding.checker).checker
-        self.plan_scorer = PlanScorer.load(model.folder)
 
     @classmethod
     def load(cls, name_or_dir: str | Path, config: Config) -> NeuralWriter:
@@ -142,12 +140,7 @@ class NeuralWriter:
             told(number, cite(number, sentence))
 
         planned = PlannedSearch(
-            network,
-            self.neural.tokenizer,
-            self.neural.spelling,
-            self.checker,
-            search,
-            self.plan_scorer,
+            network, self.neural.tokenizer, self.neural.spelling, self.checker, search
         )
         answers = [self._answers(request.focus, sentences) for sentences in numbered]
         pages = planned.write(

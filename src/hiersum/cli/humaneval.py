@@ -124,7 +124,8 @@ def serve(
     app = build_app(study, links, store)
     with listen(host, port) as listener:
         print_links(listener.getsockname()[1])
-        run_app(app, listener, lambda: note("serving; Ctrl-C stops, and nothing is lost"))
+        note("serving; Ctrl-C stops, and nothing is lost")
+        run_app(app, listener)
 
 
 @command(humaneval, "export")

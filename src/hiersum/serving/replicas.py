@@ -37,18 +37,8 @@ def serve_replicas(
 ) -> None:
     """Serve with replicas until SIGINT or SIGTERM; then answer the waiting requests and return.
 
-    Args:
-        model: a model folder or name, available on every machine of the cluster.
-        config: settings; the queue's capacity is divided among the replicas.
-        replicas: the number of replicas.
-        host: the address to bind.
-        port: the port.
-        address: an existing Ray cluster; if None, Ray is started on this machine.
-        api_key: the key that clients must send; None: no authentication.
-        tell: called with the server's URL once it accepts connections.
-
-    Raises:
-        InputError: there is no cluster, or the replicas do not start.
+    The queue's capacity is divided among the replicas. `address` is an existing Ray cluster; without
+    it, Ray is started on this machine. `tell` is called with the URL once connections are accepted.
     """
     if not 1 <= port <= 65_535:
         raise InputError(f"--port must be a number from 1 to 65535 with --engine ray, got {port}")

@@ -61,19 +61,7 @@ def make_study(
     questions: Path | None = None,
     kind: str = "auto",
 ) -> MadeStudy:
-    """Draw items that all files have, and assign them to judges.
-
-    Args:
-        gold: clusters with gold summaries.
-        systems: a file of summaries for each system.
-        plan: the size of the study.
-        questions: questions about the gold summaries; items without any are not drawn.
-        kind: the format of the clusters.
-
-    Raises:
-        InputError: names or numbers are invalid.
-        DataError: a file is unusable, or the files have too few items in common.
-    """
+    """Draw items that all files have, with questions if any are asked, and assign them to judges."""
     _check_systems(systems)
     asked = None if questions is None else read_questions(questions)
     if asked is None and not plan.rating:
@@ -226,11 +214,7 @@ def _checksums(paths: Mapping[str, Path]) -> dict[str, str]:
 
 
 def read_questions(path: Path) -> dict[str, list[Question]]:
-    """Read a question file; return the questions by item.
-
-    Raises:
-        DataError: the file or a line is unusable; the message says where and why.
-    """
+    """Read a question file; return the questions by item."""
     found: dict[str, list[Question]] = {}
     for where, record in read_records(path, BadRecords()):
         if not isinstance(record, Mapping) or not record_id(record):

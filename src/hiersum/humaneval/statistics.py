@@ -132,14 +132,7 @@ def pair_tests(responses: Responses, config: EvaluationConfig) -> list[PairTest]
 
 
 def item_p_values(sums: Floats, counts: Floats, *, trials: int, seed: int) -> Floats:
-    """Return the p-value of every pair of systems: systems x systems.
-
-    Args:
-        sums: items x systems, the sum of a system's values on an item.
-        counts: items x systems, the number of these values.
-        trials: number of random swaps.
-        seed: of the swaps.
-    """
+    """Return the p-value of every pair of systems, from items x systems sums and counts of values."""
     num_items, num_systems = sums.shape
     pairs = list(combinations(range(num_systems), 2))
     first, second = (np.array(side) for side in zip(*pairs))

@@ -66,7 +66,6 @@ class Table:
 class Evaluation:
     """The scores of one system."""
 
-    texts: tuple[str, ...]
     scores: RougeScores
     rouge: dict[str, dict[str, Interval]]
     measures: dict[str, float | None]
@@ -105,28 +104,25 @@ class Report:
 
     def to_record(self) -> dict[str, Any]:
         """Return everything as JSON; ROUGE from 0 to 100, measures unchanged."""
+        systems = []
+        for name, system in zip(self.names, self.systems):
+            rouge = {
+                metric: {measure: in_points(interval) for measure, interval in of.items()}
+                for metric, of in system.rouge.items()
+            }
+            rows = (100 * system.scores.f1).round(4).tolist()
+            scores = [
+                {"id": entry_id, **dict(zip(system.scores.metrics, row))}
+                for entry_id, row in zip(self.joined.ids, rows)
+            ]
+            measures = system.measures
+            systems.append({"name": name, "rouge": rouge, "measures": measures, "scores": scores})
         return {
             "signature": self.signature,
             "pairs": len(self.joined.ids),
             "left_out": self.joined.num_left_out,
             "notes": list(self.notes),
-            "systems": [
-                {
-                    "name": name,
-                    "rouge": {
-                        metric: {measure: in_points(i) for measure, i in of.items()}
-                        for metric, of in system.rouge.items()
-                    },
-                    "measures": system.measures,
-                    "scores": [
-                        {"id": id_, **dict(zip(system.scores.metrics, row))}
-                        for id_, row in zip(
-                            self.joined.ids, (100 * system.scores.f1).round(4).tolist()
-                        )
-                    ],
-                }
-                for name, system in zip(self.names, self.systems)
-            ],
+            "systems": systems,
             "reference_measures": self.reference_measures,
         }
 
@@ -163,18 +159,15 @@ class Comparison:
 
     def tables(self) -> list[Table]:
         """Return scores with their differences, and the measures."""
-        first, second = self.report.systems
-        rows = tuple(
-            (METRIC_LABELS[metric], points(first.rouge[metric]["f1"].mean),
-             points(second.rouge[metric]["f1"].mean), f"{100 * d.interval.mean:+.2f}",
-             bounds(d.interval), p_value(d.p_bootstrap), p_value(d.p_randomisation))
-            for metric, d in self.differences.items()
-        )  # fmt: skip
-        header = (
-            *("F1", *self.report.names),
-            *("difference", "interval", "p (bootstrap)", "p (randomisation)"),
-        )
-        return [Table(header, rows), self.report.measure_table()]
+        rows = []
+        for metric, found in self.differences.items():
+            means = (points(system.rouge[metric]["f1"].mean) for system in self.report.systems)
+            difference = (f"{100 * found.interval.mean:+.2f}", bounds(found.interval))
+            p_values = (p_value(found.p_bootstrap), p_value(found.p_randomisation))
+            rows.append((METRIC_LABELS[metric], *means, *difference, *p_values))
+        tests = ("difference", "interval", "p (bootstrap)", "p (randomisation)")
+        table = Table(("F1", *self.report.names, *tests), tuple(rows))
+        return [table, self.report.measure_table()]
 
     def to_record(self) -> dict[str, Any]:
         """Return everything as JSON; ROUGE and differences from 0 to 100."""
@@ -194,15 +187,10 @@ def evaluate_files(
     kind: str = "auto",
     common: bool = False,
 ) -> Report:
-    """Score files of summaries against one file of references.
+    """Score a file of summaries per system against one file of references.
 
-    Args:
-        predictions: a file for each system.
-        references: the references to score against.
-        config: the ROUGE variant and interval settings.
-        sources: the summarised clusters, for measures that need them.
-        kind: the kind of the sources.
-        common: score only inputs that all files have, instead of raising an error.
+    Some measures need the sources, clusters of the given kind. `common` scores only inputs that all
+    files have, instead of raising an error.
     """
     joined = join(
         read_texts(references),
@@ -244,10 +232,7 @@ def evaluate(joined: Joined, config: EvaluationConfig, *, names: Sequence[str]) 
     return Report(
         joined,
         tuple(names),
-        tuple(
-            Evaluation(texts, found, found.intervals(config), of)
-            for texts, found, of in zip(joined.systems, scores, means)
-        ),
+        tuple(Evaluation(found, found.intervals(config), of) for found, of in zip(scores, means)),
         means[-1],
         signature(config, len(joined.ids)),
         tuple(_notes(joined, names)),
@@ -264,20 +249,17 @@ def compare(report: Report, config: EvaluationConfig, *, num_examples: int) -> C
     rows = [row for row in order[:num_examples] if lead[row] > 0]
     rows += [row for row in order[::-1][:num_examples] if lead[row] < 0]
     joined = report.joined
-    return Comparison(
-        report,
-        dict(zip(first.scores.metrics, differences)),
-        tuple(
-            Example(
-                joined.ids[row],
-                joined.clusters[row].title if joined.clusters else "",
-                joined.references[row],
-                mark_differences(joined.systems[0][row], joined.systems[1][row]),
-                (float(means[0][row]), float(means[1][row])),
-            )
-            for row in rows
-        ),
+    examples = (
+        Example(
+            joined.ids[row],
+            joined.clusters[row].title if joined.clusters else "",
+            joined.references[row],
+            mark_differences(joined.systems[0][row], joined.systems[1][row]),
+            (float(means[0][row]), float(means[1][row])),
+        )
+        for row in rows
     )
+    return Comparison(report, dict(zip(first.scores.metrics, differences)), tuple(examples))
 
 
 def mark_differences(first: str, second: str) -> tuple[list[Run], list[Run]]:
@@ -363,9 +345,8 @@ def _notes(joined: Joined, names: Sequence[str]) -> list[str]:
 
 def _names(paths: Sequence[Path]) -> list[str]:
     """Name systems after their files, with as many folders as needed to tell them apart."""
-    depth = 1
-    names = [path.name for path in paths]
-    while len(set(names)) < len(names) and depth < max(len(path.parts) for path in paths):
-        depth += 1
+    for depth in range(1, 1 + max(len(path.parts) for path in paths)):
         names = [str(Path(*path.parts[-depth:])) for path in paths]
+        if len(set(names)) == len(names):
+            break
     return names

@@ -17,10 +17,10 @@ import numpy as np
 from hiersum.config import EvaluationConfig
 from hiersum.errors import InputError
 from hiersum.evaluation.comparison import Table, p_value
-from hiersum.evaluation.significance import CONFIDENCE, Interval
-from hiersum.humaneval.answers import AnswerStore, Submission, answer_key, propose
-from hiersum.humaneval.statistics import (
+from hiersum.evaluation.significance import (
+    CONFIDENCE,
     Anova,
+    Interval,
     PairTest,
     Responses,
     Scale,
@@ -29,6 +29,7 @@ from hiersum.humaneval.statistics import (
     pair_tests,
     system_intervals,
 )
+from hiersum.humaneval.answers import AnswerStore, Submission, answer_key, propose
 from hiersum.humaneval.study import (
     BEST,
     CHECK_QUESTION,

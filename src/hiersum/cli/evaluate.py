@@ -22,9 +22,7 @@ from hiersum.cli.options import (
 from hiersum.config import load_config
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from hiersum.evaluation.comparison import Comparison, Example, Report
+    from hiersum.evaluation.comparison import Comparison, Report
 
 _FILES = "one per line (.txt), records with a summary (.jsonl .json .parquet), or a corpus"
 PredictionsArgument = Annotated[Path, Argument(callback=check_exists, help=f"Summaries: {_FILES}.")]
@@ -122,32 +120,12 @@ def _print(
 
 
 def _print_examples(comparison: Comparison, *, as_markdown: bool) -> None:
-    """Show where the systems differ; words that only one of them has are highlighted."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False, soft_wrap=True)
+    """Show where the systems differ; words that only one of them has are marked."""
+    bullet, mark = ("- ", "**{}**") if as_markdown else ("", "[{}]")
     for example in comparison.examples:
-        console.print()
         heading = f"{example.id}  {example.title}".rstrip()
-        console.print(Text(f"**{heading}**" if as_markdown else heading, style="bold"))
-        _print_sides(example, comparison.report.names, console, as_markdown=as_markdown)
-
-
-def _print_sides(
-    example: Example, names: tuple[str, ...], console: Console, *, as_markdown: bool
-) -> None:
-    from rich.text import Text
-
-    bullet = "- " if as_markdown else ""
-    for name, runs, f1, style in zip(names, example.marked, example.f1, ("blue", "yellow")):
-        line = Text(f"{bullet}{name} ({100 * f1:.2f}):", style="dim")
-        for run in runs:
-            line.append(" ")
-            if run.differs and not console.is_terminal:
-                line.append(f"**{run.text}**" if as_markdown else f"[{run.text}]")
-            else:
-                line.append(run.text, style=f"not dim bold {style}" if run.differs else "not dim")
-        console.print(line)
-    line = Text(f"{bullet}reference:", style="dim")
-    console.print(line.append(f" {example.reference}", style="not dim"))
+        typer.echo(f"\n**{heading}**" if as_markdown else f"\n{heading}")
+        for name, runs, f1 in zip(comparison.report.names, example.marked, example.f1):
+            words = (mark.format(run.text) if run.differs else run.text for run in runs)
+            typer.echo(f"{bullet}{name} ({100 * f1:.2f}): {' '.join(words)}")
+        typer.echo(f"{bullet}reference: {example.reference}")

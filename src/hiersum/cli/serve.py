@@ -60,9 +60,11 @@ def serve(
     if host not in _LOCAL and api_key is None:
         note(f"whoever can reach {host} can use this server; --api-key keeps others out")
     check_extra("hiersum serve", "serve", "fastapi", "uvicorn", "prometheus_client")
-    if engine == "ray":
-        from hiersum.serving.replicas import serve_replicas
+    from hiersum.pipeline import Summarizer
+    from hiersum.serving.app import create_app
+    from hiersum.serving.server import listen, run_app, serve_replicas, url_of
 
+    if engine == "ray":
         number = replicas or 2
         serve_replicas(
             model=model,
@@ -75,10 +77,6 @@ def serve(
             tell=lambda url: note(f"{number} replicas serving at {url}"),
         )
         return
-    from hiersum.pipeline import Summarizer
-    from hiersum.serving.app import create_app
-    from hiersum.serving.server import listen, run_app, url_of
-
     summarizer = Summarizer.from_pretrained(model, config=config)
     with listen(host, port) as listener:
         app = create_app(summarizer, api_key=api_key)

@@ -6,7 +6,6 @@ write it]}.
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from hiersum.data.corpora import corpus_files, read_corpus, read_records
-from hiersum.data.files import open_binary
+from hiersum.data.files import checksum
 from hiersum.data.records import BadRecords, is_texts, record_id
 from hiersum.errors import DataError, InputError
 from hiersum.evaluation.summary_files import read_texts
@@ -80,6 +79,7 @@ def make_study(
         ratings = rating_design(**sizes, shown=shown, judges=num_judges, seed=plan.seed)
     judges = [f"judge-{n:0{len(str(num_judges))}}" for n in range(1, num_judges + 1)]
     tasks = _deal(items, names, judges, readings, ratings, plan)
+    inputs = {"gold": gold, **systems} | ({"questions": questions} if questions else {})
     study = Study(
         names,
         tuple(items),
@@ -87,7 +87,7 @@ def make_study(
         tuple(tasks),
         plan.responses,
         plan.seed,
-        _checksums({"gold": gold, **systems} | ({"questions": questions} if questions else {})),
+        {name: checksum(corpus_files(path)) for name, path in inputs.items()},
     )
     links = Links({judge: secrets.token_urlsafe(18) for judge in judges}, secrets.token_urlsafe(18))
     return MadeStudy(study, links, ratings, readings)
@@ -200,17 +200,6 @@ def _with_checks(
         )
         tasks.insert(int(generator.integers(len(tasks) + 1)), check)
     return tasks
-
-
-def _checksums(paths: Mapping[str, Path]) -> dict[str, str]:
-    checksums = {}
-    for name, path in paths.items():
-        digest = hashlib.sha256()
-        for part in corpus_files(path):
-            with open_binary(part) as file:
-                digest.update(file.read())
-        checksums[name] = digest.hexdigest()
-    return checksums
 
 
 def read_questions(path: Path) -> dict[str, list[Question]]:

@@ -183,26 +183,25 @@ class AnswerStore:
 
 def _save(connection: sqlite3.Connection, submission: Submission) -> Outcome:
     key = (submission.judge, submission.task, submission.session)
+    number = submission.sequence
     answers = json.dumps(submission.answers, sort_keys=True, ensure_ascii=False)
-    known = dict(
-        connection.execute(
-            "SELECT sequence, answers FROM submissions WHERE judge = ? AND task = ? AND session = ?",
-            key,
-        ).fetchall()
+    select = (
+        "SELECT sequence, answers FROM submissions WHERE judge = ? AND task = ? AND session = ?"
     )
-    if submission.sequence in known:
-        if known[submission.sequence] != answers:
-            raise ConflictError(
-                f"task {submission.task}: submission {submission.sequence} came before with other "
-                "answers; load the page again"
-            )
+    known = dict(connection.execute(select, key).fetchall())
+    if number in known and known[number] != answers:
+        raise ConflictError(
+            f"task {submission.task}: submission {number} came before with other answers; "
+            "load the page again"
+        )
+    if number in known:
         return "known"
-    if known and submission.sequence < max(known):
+    if known and number < max(known):
         return "overtaken"
     connection.execute(
         "INSERT INTO submissions (judge, task, session, sequence, answers, seconds, received) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (*key, submission.sequence, answers, submission.seconds, _now()),
+        (*key, number, answers, submission.seconds, _now()),
     )
     return "saved"
 
@@ -302,28 +301,22 @@ def group_answers(
     study: Study, submissions: Iterable[Submission], marks: dict[tuple[str, str, str], float]
 ) -> list[AnswerGroup]:
     """Return every distinct answer to every question, in the order of items and questions."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
     for submission in submissions:
         task = study.task[submission.task]
-        if task.kind != "qa":
-            continue
-        for asked, text in submission.answers.items():
+        for asked, text in submission.answers.items() if task.kind == "qa" else ():
             if asked != CHECK_QUESTION and text:
-                found.setdefault((task.item, asked, answer_key(text)), []).append(text)
+                texts_of = found.setdefault((task.item, asked), {})
+                texts_of.setdefault(answer_key(text), []).append(text)
     groups = []
-    for item in study.items:
-        for question in item.questions:
-            keys = [key for key in found if key[:2] == (item.id, question.id)]
-            for key in sorted(keys, key=lambda k: (-len(found[k]), k)):
-                texts = found[key]
-                spellings = sorted(set(texts), key=lambda text: (-texts.count(text), text))
-                proposals = [propose(text, question.answers) for text in spellings]
-                best = max(proposals, key=lambda proposal: proposal.mark)
-                groups.append(
-                    AnswerGroup(
-                        item, question, key[2], tuple(spellings), len(texts), best, marks.get(key)
-                    )
-                )
+    for item, question in ((i, question) for i in study.items for question in i.questions):
+        texts_of = found.get((item.id, question.id), {})
+        for key, texts in sorted(texts_of.items(), key=lambda of: (-len(of[1]), of[0])):
+            spellings = tuple(sorted(set(texts), key=lambda text: (-texts.count(text), text)))
+            proposals = (propose(text, question.answers) for text in spellings)
+            best = max(proposals, key=lambda proposal: proposal.mark)
+            mark = marks.get((item.id, question.id, key))
+            groups.append(AnswerGroup(item, question, key, spellings, len(texts), best, mark))
     return groups
 
 

@@ -17,7 +17,6 @@ from hiersum.evaluation.comparison import (
     Run,
     Table,
     compare,
-    compare_files,
     evaluate,
     evaluate_files,
     mark_differences,
@@ -194,4 +193,4 @@ def test_systems_of_one_file_name_keep_their_folders(folder: Path) -> None:
 def test_a_file_is_not_compared_with_itself(folder: Path) -> None:
     path = folder / "a" / "out.txt"
     with pytest.raises(InputError, match="is compared with itself"):
-        compare_files((path, path), folder / "references.txt", EvaluationConfig())
+        evaluate_files([path, path], folder / "references.txt", EvaluationConfig())

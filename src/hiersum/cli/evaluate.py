@@ -89,18 +89,13 @@ def compare(
     """Test which of two files of summaries is better, and show where they differ."""
     check_one_format(as_json=as_json, as_markdown=as_markdown)
     config = load_config(config_path, settings or ()).evaluation
-    from hiersum.evaluation.comparison import compare_files
+    from hiersum.evaluation import comparison as evaluation
 
-    comparison = compare_files(
-        (first, second),
-        references,
-        config,
-        sources=sources,
-        kind=corpus,
-        common=common,
-        num_examples=examples,
+    report = evaluation.evaluate_files(
+        [first, second], references, config, sources=sources, kind=corpus, common=common
     )
-    _print(comparison.report, comparison, as_json=as_json, as_markdown=as_markdown)
+    comparison = evaluation.compare(report, config, num_examples=examples)
+    _print(report, comparison, as_json=as_json, as_markdown=as_markdown)
     if not as_json:
         _print_examples(comparison, as_markdown=as_markdown)
 

@@ -192,6 +192,8 @@ def evaluate_files(
     Some measures need the sources, clusters of the given kind. `common` scores only inputs that all
     files have, instead of raising an error.
     """
+    if len(set(predictions)) < len(predictions):
+        raise InputError(f"{predictions[0]} is compared with itself; give two files of summaries")
     joined = join(
         read_texts(references),
         [read_texts(path) for path in predictions],
@@ -199,25 +201,6 @@ def evaluate_files(
         common=common,
     )
     return evaluate(joined, config, names=_names(predictions))
-
-
-def compare_files(
-    predictions: tuple[Path, Path],
-    references: Path,
-    config: EvaluationConfig,
-    *,
-    sources: Path | None = None,
-    kind: str = "auto",
-    common: bool = False,
-    num_examples: int = 3,
-) -> Comparison:
-    """Score two files of summaries and test which is better; see `evaluate_files`."""
-    if predictions[0] == predictions[1]:
-        raise InputError(f"{predictions[0]} is compared with itself; give two files of summaries")
-    report = evaluate_files(
-        predictions, references, config, sources=sources, kind=kind, common=common
-    )
-    return compare(report, config, num_examples=num_examples)
 
 
 def evaluate(joined: Joined, config: EvaluationConfig, *, names: Sequence[str]) -> Report:

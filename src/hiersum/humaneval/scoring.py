@@ -243,11 +243,11 @@ def score_study(
     rating = _finding("rating", 1, 3, collected.ratings, study, config, "ordinal")
     if qa is None and rating is None:
         raise InputError("not enough answers to score yet: every system needs at least one")
-    chosen = {system: {"shown": 0, "best": 0, "worst": 0} for system in study.systems}
-    for observation in collected.ratings:
-        chosen[observation.system]["shown"] += 1
-        chosen[observation.system]["best"] += observation.value > 0
-        chosen[observation.system]["worst"] += observation.value < 0
+    chosen = {}
+    for system in study.systems:
+        values = [of.value for of in collected.ratings if of.system == system]
+        best, worst = sum(value > 0 for value in values), sum(value < 0 for value in values)
+        chosen[system] = {"shown": len(values), "best": best, "worst": worst}
     notes = tuple(_notes(study, collected, left_out, qa, rating))
     return ScoreReport(study, qa, rating, chosen, tuple(records), tuple(left_out), notes)
 

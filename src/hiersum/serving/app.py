@@ -16,7 +16,7 @@ import asyncio
 import hmac
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 from fastapi import Depends, FastAPI, Response
@@ -39,8 +39,8 @@ from hiersum.serving.messages import (
 )
 from hiersum.serving.metrics import CONTENT_TYPE, CountRequests, Metrics
 from hiersum.serving.pages import mount_pages
-from hiersum.serving.queue import BatchQueue, ClientGoneError, Ticket, summary_of
-from hiersum.types import Progress, Summary, SummarySentence
+from hiersum.serving.queue import BatchQueue, ClientGoneError, News, join_queue
+from hiersum.types import Progress, Summary
 
 _ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {"description": "A result line (docs/formats.md)."},
@@ -57,7 +57,6 @@ _EVENTS = {
     "written), then one `result` or `error` (detail).",
     "content": {"text/event-stream": {}},
 }
-_Answer = Callable[[Summary, Asked], dict[str, Any]]
 _STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
@@ -117,11 +116,13 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
     async def summarize(http: HttpRequest) -> Response:
         """Summarise a cluster."""
         asked = await asked_by(http)
+        summary = None
         try:
-            async with Ticket(asked, queue, http) as ticket:
-                summary = await ticket.summary()
+            async for event in join_queue(asked, queue, http):
+                summary = event
         except ClientGoneError:
             return Response(status_code=499)
+        assert isinstance(summary, Summary)
         return JSONResponse(await asyncio.to_thread(answer, summary, asked))
 
     @app.post(
@@ -133,8 +134,22 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
     async def stream(http: HttpRequest) -> Response:
         """Summarise a cluster; report progress and each sentence as it is written."""
         asked = await asked_by(http)
-        events = _events(Ticket(asked, queue, http), asked, answer)
-        return StreamingResponse(events, media_type="text/event-stream", headers=_STREAM_HEADERS)
+        events = join_queue(asked, queue, http)
+
+        async def lines() -> AsyncIterator[str]:
+            async with aclosing(events):
+                try:
+                    async for event in events:
+                        if isinstance(event, Summary):
+                            yield _event("result", await asyncio.to_thread(answer, event, asked))
+                        else:
+                            yield _news(event)
+                except HiersumError as error:
+                    yield _event("error", {"detail": str(error)})
+                except ClientGoneError:
+                    return
+
+        return StreamingResponse(lines(), media_type="text/event-stream", headers=_STREAM_HEADERS)
 
     @app.get("/v1/models", dependencies=guarded)
     async def models() -> dict[str, Any]:
@@ -172,23 +187,12 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
     return app
 
 
-async def _events(ticket: Ticket, asked: Asked, answer: _Answer) -> AsyncIterator[str]:
-    async with ticket:
-        try:
-            async for event in ticket.events():
-                if event is None:
-                    yield ": still here\n\n"
-                elif isinstance(event, Progress):
-                    yield _event("progress", event._asdict())
-                elif isinstance(event, SummarySentence):
-                    yield _event("sentence", event.to_record())
-                else:
-                    summary = summary_of(event)
-                    yield _event("result", await asyncio.to_thread(answer, summary, asked))
-        except HiersumError as error:
-            yield _event("error", {"detail": str(error)})
-        except ClientGoneError:
-            return
+def _news(news: News | None) -> str:
+    if news is None:
+        return ": still here\n\n"
+    if isinstance(news, Progress):
+        return _event("progress", news._asdict())
+    return _event("sentence", news.to_record())
 
 
 def _event(name: str, data: dict[str, Any]) -> str:

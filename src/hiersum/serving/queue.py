@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import asdict, dataclass, field
 
 from starlette.requests import Request as HttpRequest
@@ -35,7 +35,7 @@ class Job:
 
     cluster: Cluster
     request: Request
-    tell: Callable[[News | Outcome], None]
+    tell: Callable[[News | Outcome], object]
     accepted: float = field(default_factory=time.perf_counter)
     is_done: bool = False
     """Whether it has an outcome or was cancelled."""
@@ -176,68 +176,47 @@ class ClientGoneError(Exception):
     """The client has disconnected."""
 
 
-class Ticket:
-    """A client's place in the queue; leaving `async with` gives it up."""
+def join_queue(
+    asked: Asked, queue: BatchQueue, http: HttpRequest
+) -> AsyncGenerator[News | Summary | None, None]:
+    """Queue a request, and return its events: news, None after a quiet interval, and the summary.
 
-    def __init__(self, asked: Asked, queue: BatchQueue, http: HttpRequest) -> None:
-        loop = asyncio.get_running_loop()
-        self._events: asyncio.Queue[News | Outcome] = asyncio.Queue()
+    An error is raised instead of the summary. Closing the events gives up the place in the queue.
+    """
+    loop = asyncio.get_running_loop()
+    events: asyncio.Queue[News | Outcome] = asyncio.Queue()
+    job = Job(
+        asked.cluster,
+        asked.request,
+        lambda event: loop.call_soon_threadsafe(events.put_nowait, event),
+    )
+    num_before = queue.submit(job)
 
-        def tell(event: News | Outcome) -> None:
-            loop.call_soon_threadsafe(self._events.put_nowait, event)
-
-        self._queue = queue
-        self._job = Job(asked.cluster, asked.request, tell)
-        self.num_before = queue.submit(self._job)
-        self._gone = asyncio.create_task(_until_gone(http))
-
-    async def __aenter__(self) -> Ticket:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._gone.cancel()
-        self._queue.cancel(self._job)
-
-    async def events(self) -> AsyncIterator[News | Outcome | None]:
-        """Yield progress, sentences and finally the outcome; None after a quiet interval."""
-        yield Progress("queued", 0, self.num_before)
-        while True:
-            event = asyncio.create_task(self._events.get())
-            try:
-                await asyncio.wait(
-                    {event, self._gone},
-                    timeout=_KEEP_ALIVE_SECONDS,
-                    return_when=asyncio.FIRST_COMPLETED,
-                )
-                if event.done():
-                    yield event.result()
-                    if not isinstance(event.result(), News):
-                        return
-                elif self._gone.done():
-                    raise ClientGoneError
-                else:
-                    yield None
-            finally:
-                event.cancel()
-
-    async def summary(self) -> Summary:
-        """Wait for the summary, or raise the error."""
-        outcome: News | Outcome | None = None
-        async for outcome in self.events():
+    async def watch_client() -> None:
+        while (await http.receive())["type"] != "http.disconnect":
             pass
-        return summary_of(outcome)
+        events.put_nowait(ClientGoneError())
 
+    async def follow() -> AsyncGenerator[News | Summary | None, None]:
+        watching = asyncio.create_task(watch_client())
+        try:
+            yield Progress("queued", 0, num_before)
+            while True:
+                try:
+                    async with asyncio.timeout(_KEEP_ALIVE_SECONDS):
+                        event = await events.get()
+                except TimeoutError:
+                    yield None
+                    continue
+                if isinstance(event, Failure):
+                    raise event.error
+                if isinstance(event, Exception):
+                    raise event if isinstance(event, ClientGoneError) else incident(event)
+                yield event
+                if isinstance(event, Summary):
+                    return
+        finally:
+            watching.cancel()
+            queue.cancel(job)
 
-def summary_of(outcome: News | Outcome | None) -> Summary:
-    """Return the summary, or raise the error that came instead."""
-    if isinstance(outcome, Failure):
-        raise outcome.error
-    if isinstance(outcome, Exception):
-        raise incident(outcome)
-    assert isinstance(outcome, Summary)
-    return outcome
-
-
-async def _until_gone(http: HttpRequest) -> None:
-    while (await http.receive())["type"] != "http.disconnect":
-        pass
+    return follow()

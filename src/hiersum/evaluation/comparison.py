@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -73,61 +73,6 @@ class Evaluation:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """The scores of several systems on the same inputs."""
-
-    joined: Joined
-    names: tuple[str, ...]
-    systems: tuple[Evaluation, ...]
-    reference_measures: dict[str, float | None]
-    signature: str
-    notes: tuple[str, ...]
-
-    def tables(self) -> list[Table]:
-        """Return the scores of the first system, and the measures of all."""
-        scores = [
-            (METRIC_LABELS[metric], points(of["f1"].mean), bounds(of["f1"]),
-             points(of["precision"].mean), points(of["recall"].mean))
-            for metric, of in self.systems[0].rouge.items()
-        ]  # fmt: skip
-        header = ("", "F1", "interval", "precision", "recall")
-        return [Table(header, tuple(scores)), self.measure_table()]
-
-    def measure_table(self) -> Table:
-        """Return the measures of every system and the references."""
-        columns = [*(system.measures for system in self.systems), self.reference_measures]
-        rows = [
-            (_MEASURE_LABELS[name], *(_shown(name, column[name]) for column in columns))
-            for name in self.reference_measures
-        ]
-        return Table(("", *self.names, "references"), tuple(rows))
-
-    def to_record(self) -> dict[str, Any]:
-        """Return everything as JSON; ROUGE from 0 to 100, measures unchanged."""
-        systems = []
-        for name, system in zip(self.names, self.systems):
-            rouge = {
-                metric: {measure: in_points(interval) for measure, interval in of.items()}
-                for metric, of in system.rouge.items()
-            }
-            rows = (100 * system.scores.f1).round(4).tolist()
-            scores = [
-                {"id": entry_id, **dict(zip(system.scores.metrics, row))}
-                for entry_id, row in zip(self.joined.ids, rows)
-            ]
-            measures = system.measures
-            systems.append({"name": name, "rouge": rouge, "measures": measures, "scores": scores})
-        return {
-            "signature": self.signature,
-            "pairs": len(self.joined.ids),
-            "left_out": self.joined.num_left_out,
-            "notes": list(self.notes),
-            "systems": systems,
-            "reference_measures": self.reference_measures,
-        }
-
-
-@dataclass(frozen=True, slots=True)
 class Run:
     """A run of words that all occur, or all do not occur, in the other text."""
 
@@ -149,33 +94,81 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """A report on two systems and the differences between them."""
+class Report:
+    """The scores of several systems on the same inputs, and how two of them differ."""
 
-    report: Report
-    differences: dict[str, Difference]
-    examples: tuple[Example, ...]
+    joined: Joined
+    names: tuple[str, ...]
+    systems: tuple[Evaluation, ...]
+    reference_measures: dict[str, float | None]
+    signature: str
+    notes: tuple[str, ...]
+    differences: dict[str, Difference] = field(default_factory=dict)
+    """By metric, once two systems are compared."""
+    examples: tuple[Example, ...] = ()
     """Where the first system is furthest ahead, then where the second is."""
 
     def tables(self) -> list[Table]:
-        """Return scores with their differences, and the measures."""
+        """Return the scores of the first system, or of two with their differences, and measures."""
+        return [
+            self._difference_table() if self.differences else self._score_table(),
+            self.measure_table(),
+        ]
+
+    def _score_table(self) -> Table:
+        rows = [
+            (METRIC_LABELS[metric], points(of["f1"].mean), bounds(of["f1"]),
+             points(of["precision"].mean), points(of["recall"].mean))
+            for metric, of in self.systems[0].rouge.items()
+        ]  # fmt: skip
+        return Table(("", "F1", "interval", "precision", "recall"), tuple(rows))
+
+    def _difference_table(self) -> Table:
         rows = []
         for metric, found in self.differences.items():
-            means = (points(system.rouge[metric]["f1"].mean) for system in self.report.systems)
+            means = (points(system.rouge[metric]["f1"].mean) for system in self.systems)
             difference = (f"{100 * found.interval.mean:+.2f}", bounds(found.interval))
             p_values = (p_value(found.p_bootstrap), p_value(found.p_randomisation))
             rows.append((METRIC_LABELS[metric], *means, *difference, *p_values))
         tests = ("difference", "interval", "p (bootstrap)", "p (randomisation)")
-        table = Table(("F1", *self.report.names, *tests), tuple(rows))
-        return [table, self.report.measure_table()]
+        return Table(("F1", *self.names, *tests), tuple(rows))
+
+    def measure_table(self) -> Table:
+        """Return the measures of every system and the references."""
+        columns = [*(system.measures for system in self.systems), self.reference_measures]
+        rows = [
+            (_MEASURE_LABELS[name], *(_shown(name, column[name]) for column in columns))
+            for name in self.reference_measures
+        ]
+        return Table(("", *self.names, "references"), tuple(rows))
 
     def to_record(self) -> dict[str, Any]:
-        """Return everything as JSON; ROUGE and differences from 0 to 100."""
-        return {
-            **self.report.to_record(),
-            "differences": {m: difference_record(d) for m, d in self.differences.items()},
-            "examples": [example.id for example in self.examples],
+        """Return everything as JSON; ROUGE and differences from 0 to 100, measures unchanged."""
+        systems = []
+        for name, system in zip(self.names, self.systems):
+            rouge = {
+                metric: {measure: in_points(interval) for measure, interval in of.items()}
+                for metric, of in system.rouge.items()
+            }
+            rows = (100 * system.scores.f1).round(4).tolist()
+            scores = [
+                {"id": entry_id, **dict(zip(system.scores.metrics, row))}
+                for entry_id, row in zip(self.joined.ids, rows)
+            ]
+            measures = system.measures
+            systems.append({"name": name, "rouge": rouge, "measures": measures, "scores": scores})
+        record = {
+            "signature": self.signature,
+            "pairs": len(self.joined.ids),
+            "left_out": self.joined.num_left_out,
+            "notes": list(self.notes),
+            "systems": systems,
+            "reference_measures": self.reference_measures,
         }
+        if self.differences:
+            record["differences"] = {m: difference_record(d) for m, d in self.differences.items()}
+            record["examples"] = [example.id for example in self.examples]
+        return record
 
 
 def evaluate_files(
@@ -222,8 +215,8 @@ def evaluate(joined: Joined, config: EvaluationConfig, *, names: Sequence[str]) 
     )
 
 
-def compare(report: Report, config: EvaluationConfig, *, num_examples: int) -> Comparison:
-    """Compare the two systems of a report, with this many examples in favour of each."""
+def compare(report: Report, config: EvaluationConfig, *, num_examples: int) -> Report:
+    """Compare the two systems of a report, with at most this many examples in favour of each."""
     first, second = report.systems
     differences = compare_scores(first.scores.f1, second.scores.f1, config)
     means = [system.scores.f1.mean(axis=1) for system in report.systems]
@@ -242,7 +235,8 @@ def compare(report: Report, config: EvaluationConfig, *, num_examples: int) -> C
         )
         for row in rows
     )
-    return Comparison(report, dict(zip(first.scores.metrics, differences)), tuple(examples))
+    by_metric: dict[str, Difference] = dict(zip(first.scores.metrics, differences))
+    return replace(report, differences=by_metric, examples=tuple(examples))
 
 
 def mark_differences(first: str, second: str) -> tuple[list[Run], list[Run]]:

@@ -50,6 +50,7 @@ from hiersum.text.paragraphs import is_fragment, split_text
 from hiersum.text.words import split_words
 
 _SAVED_FROM = re.compile(rb"<!-- saved from url=\(\d+\)(\S+) -->")
+_OWN_URLS = (("link[rel=canonical]", "href"), ("meta[property='og:url']", "content"))
 _MAX_TITLE_CHARACTERS = 300
 
 
@@ -65,14 +66,9 @@ class Page:
 
 
 def extract_page(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
-    """Return the paragraphs of a page, or the reason for dropping it; runs under a guard.
+    """Return `url`, `title`, `paragraphs` and `digest`, or why a page is `dropped`; under a guard.
 
-    Args:
-        facts: `kind` (html or text), `language` (a code, or any), and `url` and `title` if known.
-        data: the page; text is UTF-8.
-
-    Returns:
-        `url`, `title`, `paragraphs` and `digest`; or `dropped`.
+    The facts are `kind` (html or text), `language` (a code, or any), and `url` and `title` if known.
     """
     url, title = str(facts.get("url") or ""), str(facts.get("title") or "")
     if facts["kind"] == "html":
@@ -85,12 +81,8 @@ def extract_page(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
         text = clean_text(data.decode("utf-8", "replace"))
     if not url:
         return {"dropped": "no address"}
-    config = DataConfig()
-    paragraphs = [
-        paragraph
-        for paragraph in dict.fromkeys(split_text(text, config.max_paragraph_words))
-        if not is_fragment(paragraph)
-    ]
+    split = split_text(text, DataConfig().max_paragraph_words)
+    paragraphs = [part for part in dict.fromkeys(split) if not is_fragment(part)]
     if not paragraphs:
         return {"dropped": "no text"}
     if facts["language"] != "any":
@@ -128,15 +120,11 @@ def _html_text(data: bytes) -> tuple[str, str, str]:
 def _own_url(tree: Any, data: bytes) -> str:
     if saved := _SAVED_FROM.search(data[:2048]):
         return saved[1].decode("ascii", "replace")
-    if tree.head is not None:
-        for selector, attribute in (
-            ("link[rel=canonical]", "href"),
-            ("meta[property='og:url']", "content"),
-        ):
-            element = tree.head.query_selector(selector)
-            url = str(element.getattr(attribute) or "") if element is not None else ""
-            if url.startswith(("http://", "https://")):
-                return url
+    for selector, attribute in _OWN_URLS:
+        element = tree.head and tree.head.query_selector(selector)
+        url = str(element.getattr(attribute) or "") if element else ""
+        if url.startswith(("http://", "https://")):
+            return url
     return ""
 
 
@@ -169,8 +157,7 @@ def read_part(files: PageFiles, *, place: Workplace, limits: Limits, language: s
                 continue
             page["key"] = key_of(page["url"])
             keys[page["key"]] = None
-            tally["pages"] += 1
-            tally["paragraphs"] += len(page["paragraphs"])
+            tally.update({"pages": 1, "paragraphs": len(page["paragraphs"])})
             yield page
 
     with Guard(f"{__name__}:{extract_page.__name__}", limits) as guard:
@@ -196,6 +183,7 @@ def count_page_words(part: int, *, place: Workplace) -> None:
     """Count the words of titles in the pages of one part."""
     rows = RowStore(place.part("pages", part, "arrow"))
     count_words((" ".join((row["title"], *row["paragraphs"])) for row in rows), part, place)
+    write_json(place.part("counts", part, "json"), {})
 
 
 def build_lookup(place: Workplace, num_parts: int) -> None:
@@ -236,7 +224,6 @@ class PageStore:
         ]
 
     def at(self, place: int) -> Page:
-        """Return the page at a place."""
         row = self._open(place >> ROW_BITS)[place & ((1 << ROW_BITS) - 1)]
         return Page(row["url"], row["title"], tuple(row["paragraphs"]), row["digest"])
 

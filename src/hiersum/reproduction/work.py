@@ -37,6 +37,7 @@ from hiersum.data.prepare import empty_clones, prepare_clusters
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import TOKENIZER, PreparedSet, Rows
 from hiersum.errors import TrainingError
+from hiersum.parallel import LocalEngine
 from hiersum.pipeline import Summarizer
 from hiersum.progress import tracked
 from hiersum.ranking.choice import choose_ranker
@@ -116,7 +117,7 @@ class Workshop:
             BuildSettings(search=corpus.search, seed=corpus.seed),
             collection=[] if split == "train" else self.sources("train"),
             skip_bad=corpus.skip_bad,
-            workers=self.workers,
+            engine=LocalEngine(self.workers),
         )
         return {name: value for name, value in report.items() if name != "plan"}
 

@@ -147,7 +147,7 @@ def test_reproduce_can_withhold_the_texts_of_the_corpus(record: dict[str, Any], 
         ConfigError, match="experiment.text_ids: no test cluster 'nobody'; the first"
     ):
         reproduce(EXPERIMENT, out, overrides=["experiment.text_ids=['nobody']"])
-    assert reproduce(EXPERIMENT, out, overrides=["experiment.texts=none"])["texts"] == []
+    assert reproduce(EXPERIMENT, out, overrides=["experiment.num_texts=0"])["texts"] == []
 
 
 def test_reproduce_does_not_train_a_given_checkpoint(
@@ -162,8 +162,6 @@ def test_reproduce_does_not_train_a_given_checkpoint(
     )
     ht = _row(given, "ht")
     assert ht["training"]["given"] == str(model)
-    best = _row(record, "ht")["training"]["best"][0]
-    assert ht["training"]["validation_loss"] == pytest.approx(best["loss"])
     whole = {shown["id"]: shown["systems"]["ht"] for shown in record["texts"]}
     assert {shown["id"]: shown["systems"]["ht"] for shown in given["texts"]} == whole
     assert not (tmp_path / "out" / "runs" / "ht").exists()

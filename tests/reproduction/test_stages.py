@@ -61,7 +61,9 @@ def test_run_stages_does_not_repeat_finished_stages(errand: Errand) -> None:
     assert errand.run() == ["a", "b", "c"]
     assert errand.run() == []
     ledger = Ledger(errand.out)
-    assert ledger.found(errand.stages()[1]) == {"from": "b"}
+    note = ledger.finished(errand.stages()[1])
+    assert note is not None
+    assert note.found == {"from": "b"}
 
 
 def test_run_stages_resumes_at_a_failed_stage(errand: Errand) -> None:

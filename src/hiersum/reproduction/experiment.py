@@ -48,8 +48,8 @@ class RunSettings:
     """Average the scores of so many of the best checkpoints by validation loss."""
     processes: int = 1
     """Processes (GPUs) that train a network together."""
-    texts: Literal["all", "generated", "none"] = "all"
-    """Texts in the report: `all`, `generated` (nothing copied from the corpus) or `none`."""
+    texts: Literal["all", "generated"] = "all"
+    """Texts in the report: `all`, or only `generated` ones (nothing copied from the corpus)."""
     num_texts: int = 2
     """Test clusters whose texts are shown."""
     text_ids: tuple[str, ...] = ()

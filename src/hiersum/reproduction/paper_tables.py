@@ -240,8 +240,7 @@ def _score_table(rows: Iterable[Record]) -> Table:
 def _training_row(row: Record) -> tuple[str, ...]:
     training = row["training"]
     if training["given"]:
-        given = ("given", *[_NONE] * 3, _loss(training), _NONE, _NONE, "not known")
-        return (row["label"], f"{training['parameters']:,}", *given)
+        return (row["label"], _NONE, "given", *[_NONE] * 6, "not known")
     fall = training["late_fall"]
     return (
         row["label"] + _dagger(row),
@@ -274,7 +273,7 @@ def _p_values(difference: Record | None) -> str:
 
 
 def _loss(training: Record | None) -> str:
-    return _NONE if training is None else f"{training['validation_loss']:.3f}"
+    return f"{training['validation_loss']:.3f}" if training and not training["given"] else _NONE
 
 
 def _paper(numbers: Record | None) -> str:

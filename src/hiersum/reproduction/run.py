@@ -24,10 +24,18 @@ from hiersum.evaluation.comparison import Table, difference_record, in_points
 from hiersum.evaluation.measures import measure_texts
 from hiersum.evaluation.rouge import PRESETS, RougeScores, score_pairs, signature
 from hiersum.evaluation.significance import Difference, compare_scores
-from hiersum.reproduction.experiment import load_experiment
+from hiersum.reproduction.experiment import SPLITS, load_experiment
 from hiersum.reproduction.paper_tables import write_report
 from hiersum.reproduction.plan import Plan
-from hiersum.reproduction.stages import Estimate, Ledger, Stage, refuse_changes, run_stages, spoken
+from hiersum.reproduction.stages import (
+    Estimate,
+    Ledger,
+    Note,
+    Stage,
+    refuse_changes,
+    run_stages,
+    spoken,
+)
 from hiersum.reproduction.systems import (
     EXTRACTIVE,
     METRICS,
@@ -39,6 +47,7 @@ from hiersum.reproduction.systems import (
     split_row,
     why_undertrained,
 )
+from hiersum.reproduction.work import file_name
 
 _SECONDS_BETWEEN_REPORTS = 60
 
@@ -61,11 +70,9 @@ def reproduce(
         workers: processes that build and prepare.
         redo: redo stages whose settings have changed.
         report_only: only write the report of finished stages.
-
-    Raises:
-        HiersumError: the experiment is invalid, or a stage failed.
     """
     plan = Plan.of(load_experiment(path, overrides), out, workers)
+    stages = list(plan.stages.values())
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -82,8 +89,8 @@ def reproduce(
 
     with alone_in(out):
         if not report_only:
-            refuse_changes(plan.stages, ledger, out, redo=redo)
-            run_stages(plan.stages, ledger, after_each=refresh_report)
+            refuse_changes(stages, ledger, out, redo=redo)
+            run_stages(stages, ledger, after_each=refresh_report)
         record = gather(plan, ledger)
         write_report(record, out / "report")
     return record
@@ -91,7 +98,7 @@ def reproduce(
 
 def list_stages(path: Path, out: Path, *, overrides: Iterable[str] = (), workers: int = 1) -> Table:
     """Return every stage with its state and its time."""
-    stages = Plan.of(load_experiment(path, overrides), out, workers).stages
+    stages = list(Plan.of(load_experiment(path, overrides), out, workers).stages.values())
     ledger = Ledger(out)
     estimate = Estimate.of(stages, ledger)
     rows = []
@@ -112,35 +119,30 @@ def list_stages(path: Path, out: Path, *, overrides: Iterable[str] = (), workers
 
 
 def gather(plan: Plan, ledger: Ledger) -> dict[str, Any]:
-    """Return the record of an experiment so far.
-
-    Raises:
-        DataError: the test clusters or the summaries are unusable.
-    """
+    """Return the record of an experiment so far."""
     experiment = plan.experiment
     config = experiment.base().evaluation
-    rows = [row for row in experiment.rows if ledger.finished(plan.writing[row])]
+    notes = {n: note for n, stage in plan.stages.items() if (note := ledger.finished(stage))}
+    rows = [row for row in experiment.rows if f"write/{file_name(row)}" in notes]
     results = _Results.read(plan, rows, config)
-    ranking = plan.ranking
     return {
         "experiment": experiment.name,
         "hiersum": __version__,
         "signature": signature(config, len(results.ids)) if rows else "",
         "clusters": {
-            split: ledger.found(stage).get("clusters")
-            for split, stage in plan.clusters.items()
-            if ledger.finished(stage)
+            split: (note.found or {}).get("clusters")
+            for split in SPLITS
+            if (note := notes.get(f"clusters/{split}"))
         },
-        "test": {"scored": len(results.ids), "left_out": results.num_left_out},
-        "ranking": ledger.found(ranking) if ranking and ledger.finished(ranking) else None,
-        "rows": [_row(row, plan, ledger, results, config) for row in rows],
+        "test": {"scored": len(results.ids), "left_out": len(results.targets) - len(results.ids)},
+        "ranking": notes["ranking"].found if "ranking" in notes else None,
+        "rows": [_row(row, plan, notes, results, config) for row in rows],
         "pending": [label_of(r, experiment.sizes) for r in experiment.rows if r not in rows],
         "paper": SOURCE,
         "texts": _shown_texts(plan, results),
         "stages": [
-            {"stage": s.name, "seconds": n.seconds, "processor_seconds": n.processor_seconds}
-            for s in plan.stages
-            if (n := ledger.finished(s))
+            {"stage": n, "seconds": note.seconds, "processor_seconds": note.processor_seconds}
+            for n, note in notes.items()
         ],
     }
 
@@ -153,13 +155,9 @@ class _Results:
     titles: Mapping[str, str]
     targets: Mapping[str, str]
     texts: Mapping[str, Sequence[Mapping[str, str]]]
-    """For each row and checkpoint, the summaries by cluster; the best checkpoint first."""
+    """For each row and checkpoint, best first: the summaries by cluster."""
     scores: Mapping[str, RougeScores]
     """For each row, the scores averaged over its checkpoints."""
-
-    @property
-    def num_left_out(self) -> int:
-        return len(self.targets) - len(self.ids)
 
     @classmethod
     def read(cls, plan: Plan, rows: Sequence[str], config: EvaluationConfig) -> _Results:
@@ -174,7 +172,7 @@ class _Results:
                     raise DataError(f"{path}: two test clusters have the id {cluster.id!r}")
                 if cluster.summary:
                     titles[cluster.id], targets[cluster.id] = cluster.title, cluster.summary
-        texts = {row: [_read_summaries(path) for path in _files(plan, row)] for row in rows}
+        texts = {row: _read_summaries(plan, row) for row in rows}
         ids = [i for i in targets if all(i in found for files in texts.values() for found in files)]
         if not ids:
             raise DataError(
@@ -197,17 +195,18 @@ class _Results:
         return {metric: difference_record(by_metric[metric]) for metric in METRICS}
 
 
-def _files(plan: Plan, row: str) -> list[Path]:
-    return sorted(plan.work.summaries(row).glob("*.jsonl"), key=lambda path: int(path.stem))
-
-
-def _read_summaries(path: Path) -> dict[str, str]:
-    records = (json.loads(line) for _, line in read_lines(path))
-    return {record["id"]: record["summary"] for record in records}
+def _read_summaries(plan: Plan, row: str) -> list[dict[str, str]]:
+    paths = sorted(plan.work.summaries(row).glob("*.jsonl"), key=lambda path: int(path.stem))
+    files = [[json.loads(line) for _, line in read_lines(path)] for path in paths]
+    return [{record["id"]: record["summary"] for record in records} for records in files]
 
 
 def _row(
-    row: str, plan: Plan, ledger: Ledger, results: _Results, config: EvaluationConfig
+    row: str,
+    plan: Plan,
+    notes: Mapping[str, Note],
+    results: _Results,
+    config: EvaluationConfig,
 ) -> dict[str, Any]:
     system, is_longer = split_row(row)
     intervals = results.scores[row].intervals(config)
@@ -223,14 +222,14 @@ def _row(
         "words": round(float(np.nanmean(measures["words"])), 2),
         "repetition": round(float(np.nan_to_num(measures["repetition"]).mean()), 4),
         "paper": None if paper is None else dict(zip(METRICS, paper)),
-        "training": None if system in EXTRACTIVE else _training(system, plan, ledger),
+        "training": None if system in EXTRACTIVE else _training(system, plan, notes),
     }
 
 
-def _training(system: str, plan: Plan, ledger: Ledger) -> dict[str, Any]:
-    found = ledger.found(plan.learning[system])
-    if system in plan.experiment.checkpoints:
-        return {**found, "given": plan.experiment.checkpoints[system], "undertrained": []}
+def _training(system: str, plan: Plan, notes: Mapping[str, Note]) -> dict[str, Any]:
+    if given := plan.experiment.checkpoints.get(system):
+        return {"given": given, "undertrained": []}
+    found = notes[f"train/{system}"].found or {}
     return {
         **found,
         "given": None,
@@ -243,7 +242,7 @@ def _training(system: str, plan: Plan, ledger: Ledger) -> dict[str, Any]:
 def _shown_texts(plan: Plan, results: _Results) -> list[dict[str, Any]]:
     """Return the gold and every system's text for the chosen clusters, None for withheld ones."""
     run, ids = plan.experiment.run, results.ids
-    if run.texts == "none" or not ids:
+    if not ids:
         return []
     for wanted in run.text_ids:
         if wanted not in ids:

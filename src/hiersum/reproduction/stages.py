@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import shutil
-import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -75,11 +74,7 @@ class Ledger:
         self._folder = out / "stages"
 
     def read(self, stage: Stage) -> Note | None:
-        """Return the note of a stage, None if it was never started.
-
-        Raises:
-            DataError: the note is damaged.
-        """
+        """Return the note of a stage, None if it was never started."""
         path = self._path(stage)
         if not path.exists():
             return None
@@ -94,12 +89,6 @@ class Ledger:
         note = self.read(stage)
         is_current = note and note.finished and note.fingerprint == stage.fingerprint
         return note if is_current else None
-
-    def found(self, stage: Stage) -> dict[str, Any]:
-        """Return the recorded results of a finished stage."""
-        note = self.finished(stage)
-        assert note is not None, stage.name
-        return dict(note.found or {})
 
     def write(self, stage: Stage, note: Note) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -146,11 +135,7 @@ class Estimate:
 
 
 def refuse_changes(stages: Sequence[Stage], ledger: Ledger, out: Path, *, redo: bool) -> None:
-    """Refuse stages that were started from other inputs, or with `redo` delete their output.
-
-    Raises:
-        ConfigError: there are such stages and `redo` is not set.
-    """
+    """Refuse stages that were started from other inputs, or with `redo` delete their output."""
     changed = [
         (stage, note)
         for stage in stages
@@ -171,13 +156,7 @@ def refuse_changes(stages: Sequence[Stage], ledger: Ledger, out: Path, *, redo: 
 def run_stages(
     stages: Sequence[Stage], ledger: Ledger, *, after_each: Callable[[Stage], None]
 ) -> None:
-    """Run unfinished stages, printing progress and the time left.
-
-    Args:
-        stages: each after the stages it needs.
-        ledger: what is finished.
-        after_each: called after every stage that ran.
-    """
+    """Run unfinished stages, each after those it needs; print progress and the time left."""
     console = Console(stderr=True, highlight=False, soft_wrap=True)
     estimate = Estimate.of(stages, ledger)
     for number, stage in enumerate(stages, start=1):
@@ -213,20 +192,18 @@ def spoken(seconds: float) -> str:
 def _run(stage: Stage, ledger: Ledger) -> float:
     note = Note(stage.fingerprint, stage.inputs)
     ledger.write(stage, note)
-    start, processor_start = time.perf_counter(), _processor_seconds()
+    before = os.times()
     found = stage.work()
-    seconds = time.perf_counter() - start
-    processor = round(_processor_seconds() - processor_start, 2)
+    after = os.times()
     done = replace(
-        note, finished=True, seconds=round(seconds, 2), processor_seconds=processor, found=found
+        note,
+        finished=True,
+        seconds=round(after.elapsed - before.elapsed, 2),
+        processor_seconds=round(sum(after[:4]) - sum(before[:4]), 2),  # also of ended children
+        found=found,
     )
     ledger.write(stage, done)
-    return seconds
-
-
-def _processor_seconds() -> float:
-    """Return the processor time of this process and of the children it has waited for."""
-    return sum(os.times()[:4])
+    return done.seconds
 
 
 def _change(stage: Stage, note: Note) -> str:

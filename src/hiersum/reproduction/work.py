@@ -174,24 +174,6 @@ class Workshop:
             train(config, run)
         return _describe_training(run, budget, settings)
 
-    def validate(self, name: str, form: str, config: Config) -> dict[str, Any]:
-        """Return the validation loss of a given network."""
-        from hiersum.model.checkpoint import from_pretrained
-        from hiersum.text.tokenizer import Tokenizer
-        from hiersum.training.objective import Validator, means
-
-        model = Path(self.experiment.checkpoints[name])
-        network = from_pretrained(model)
-        tokenizer = Tokenizer.load(model / TOKENIZER, network.config.profile)
-        config = replace(config, training=replace(config.training, max_rouge_examples=0))
-        prepared = PreparedSet.open(self.prepared(form, "valid"))
-        scores = means(Validator(prepared, tokenizer, config).sums(network))
-        return {
-            "validation_loss": scores["loss"],
-            "parameters": sum(p.numel() for p in network.parameters()),
-            "pieces": tokenizer.fingerprint,
-        }
-
     def extract(self, row: str, config: Config) -> None:
         """Write Lead or LexRank summaries, cut to the length of each target."""
         out = self.summaries(row) / "1.jsonl"

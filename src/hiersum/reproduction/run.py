@@ -28,10 +28,10 @@ from hiersum.reproduction.experiment import SPLITS, load_experiment
 from hiersum.reproduction.paper_tables import write_report
 from hiersum.reproduction.plan import Plan
 from hiersum.reproduction.stages import (
-    Estimate,
     Ledger,
     Note,
     Stage,
+    estimate,
     refuse_changes,
     run_stages,
     spoken,
@@ -100,21 +100,18 @@ def list_stages(path: Path, out: Path, *, overrides: Iterable[str] = (), workers
     """Return every stage with its state and its time."""
     stages = list(Plan.of(load_experiment(path, overrides), out, workers).stages.values())
     ledger = Ledger(out)
-    estimate = Estimate.of(stages, ledger)
+    left = estimate(stages, ledger)
     rows = []
-    left = 0.0
     for stage in stages:
-        if done := ledger.finished(stage):
-            state, time = "done", f"took {spoken(done.seconds)}"
+        note = ledger.read(stage)
+        if note and stage.name not in left:
+            state, time = "done", f"took {spoken(note.seconds)}"
         else:
-            note = ledger.read(stage)
             is_changed = note is not None and note.fingerprint != stage.fingerprint
             state = "changed" if is_changed else "begun" if note else "to do"
-            seconds = estimate.seconds(stage.kind, stage.cost)
-            time = f"about {spoken(seconds)}"
-            left += seconds
+            time = f"about {spoken(left[stage.name])}"
         rows.append((stage.name, stage.doing, state, time))
-    rows.append(("", "all that is left", "", f"about {spoken(left)}"))
+    rows.append(("", "all that is left", "", f"about {spoken(sum(left.values()))}"))
     return Table(("stage", "what", "state", "time"), tuple(rows))
 
 

@@ -106,32 +106,27 @@ class Ledger:
         return self._folder / f"{stage.name.replace('/', '-')}.json"
 
 
-class Estimate:
-    """Estimates how long stages take: their costs, scaled by the times of finished ones."""
+def estimate(stages: Sequence[Stage], ledger: Ledger) -> dict[str, float]:
+    """Return the seconds that each unfinished stage will take, by name.
 
-    def __init__(self) -> None:
-        self._costs: dict[str, float] = defaultdict(float)
-        self._taken: dict[str, float] = defaultdict(float)
-
-    @classmethod
-    def of(cls, stages: Sequence[Stage], ledger: Ledger) -> Estimate:
-        """Start from the finished stages."""
-        estimate = cls()
-        for stage in stages:
-            if note := ledger.finished(stage):
-                estimate.add(stage.kind, stage.cost, note.seconds)
-        return estimate
-
-    def add(self, kind: str, cost: float, seconds: float) -> None:
-        """Take another finished stage into account."""
-        self._costs[kind] += cost
-        self._taken[kind] += seconds
-
-    def seconds(self, kind: str, cost: float) -> float:
-        """Scale a cost by the stages of its kind, else by all stages, else not at all."""
-        kinds = [kind] if kind in self._costs else list(self._costs)
-        total = sum(self._costs[name] for name in kinds)
-        return cost * sum(self._taken[name] for name in kinds) / total if total else cost
+    Costs are scaled by what finished stages of the same kind took, else by what all took.
+    """
+    unfinished = []
+    costs: dict[str, float] = defaultdict(float)
+    taken: dict[str, float] = defaultdict(float)
+    for stage in stages:
+        note = ledger.finished(stage)
+        if note is None:
+            unfinished.append(stage)
+            continue
+        for kind in (stage.kind, ""):
+            costs[kind] += stage.cost
+            taken[kind] += note.seconds
+    found = {}
+    for stage in unfinished:
+        kind = stage.kind if stage.kind in costs else ""
+        found[stage.name] = stage.cost * (taken[kind] / costs[kind] if kind in costs else 1)
+    return found
 
 
 def refuse_changes(stages: Sequence[Stage], ledger: Ledger, out: Path, *, redo: bool) -> None:
@@ -157,24 +152,16 @@ def run_stages(
     stages: Sequence[Stage], ledger: Ledger, *, after_each: Callable[[Stage], None]
 ) -> None:
     """Run unfinished stages, each after those it needs; print progress and the time left."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    estimate = Estimate.of(stages, ledger)
+    console = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
     for number, stage in enumerate(stages, start=1):
-        place = f"[{number} of {len(stages)}]"
-        if ledger.finished(stage):
-            console.print(f"{place} {stage.doing}: done before", markup=False)
+        place = f"[{number} of {len(stages)}] {stage.doing}:"
+        left = estimate(stages, ledger)
+        if stage.name not in left:
+            console.print(f"{place} done before")
             continue
-        own = estimate.seconds(stage.kind, stage.cost)
-        rest = sum(
-            estimate.seconds(other.kind, other.cost)
-            for other in stages[number:]
-            if not ledger.finished(other)
-        )
-        console.print(
-            f"{place} {stage.doing}: about {spoken(own)}; {spoken(own + rest)} to the end",
-            markup=False,
-        )
-        estimate.add(stage.kind, stage.cost, _run(stage, ledger))
+        whole = spoken(sum(left.values()))
+        console.print(f"{place} about {spoken(left[stage.name])}; {whole} to the end")
+        _run(stage, ledger)
         after_each(stage)
 
 
@@ -189,7 +176,7 @@ def spoken(seconds: float) -> str:
     return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.1f} days"
 
 
-def _run(stage: Stage, ledger: Ledger) -> float:
+def _run(stage: Stage, ledger: Ledger) -> None:
     note = Note(stage.fingerprint, stage.inputs)
     ledger.write(stage, note)
     before = os.times()
@@ -203,7 +190,6 @@ def _run(stage: Stage, ledger: Ledger) -> float:
         found=found,
     )
     ledger.write(stage, done)
-    return done.seconds
 
 
 def _change(stage: Stage, note: Note) -> str:

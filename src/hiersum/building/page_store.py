@@ -43,8 +43,7 @@ from hiersum.building.workplace import (
     write_rows,
 )
 from hiersum.config import DataConfig
-from hiersum.errors import InputError
-from hiersum.text.encodings import clean_text, decode_text
+from hiersum.text.encodings import clean_text
 from hiersum.text.languages import UNKNOWN, detect_language
 from hiersum.text.paragraphs import is_fragment, split_text
 from hiersum.text.words import split_words
@@ -72,11 +71,10 @@ def extract_page(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
     """
     url, title = str(facts.get("url") or ""), str(facts.get("title") or "")
     if facts["kind"] == "html":
-        try:
-            text, found_title, found_url = _html_text(data)
-        except InputError:
+        found = _html_text(data)
+        if found is None:
             return {"dropped": "not text"}
-        url, title = url or found_url, title or found_title
+        text, url, title = found[0], url or found[2], title or found[1]
     else:
         text = clean_text(data.decode("utf-8", "replace"))
     if not url:
@@ -94,22 +92,19 @@ def extract_page(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
     return {"url": url, "title": title, "paragraphs": paragraphs, "digest": digest}
 
 
-def _html_text(data: bytes) -> tuple[str, str, str]:
-    """Return the main text of a page, its title, and its canonical URL."""
+def _html_text(data: bytes) -> tuple[str, str, str] | None:
+    """Return the main text of a page, its title, and its canonical URL; None if it is binary."""
     from resiliparse.extract.html2text import extract_plain_text
-    from resiliparse.parse.encoding import detect_encoding
+    from resiliparse.parse.encoding import bytes_to_str, detect_encoding
     from resiliparse.parse.html import HTMLTree
 
     try:
         html = data.decode("utf-8")
     except UnicodeDecodeError:
-        encoding = detect_encoding(data, from_html_meta=True)
-        try:
-            html = data.decode(encoding, "replace") if encoding else decode_text(data, "page")
-        except LookupError:
-            html = decode_text(data, "page")
+        encoding = detect_encoding(data, from_html_meta=True) or "utf-8"
+        html = bytes_to_str(data, encoding, "replace")
     if html.count("\x00") > len(html) // 100:
-        raise InputError("page: looks like a binary file, not text")
+        return None
     tree = HTMLTree.parse(html)
     text = extract_plain_text(
         tree, main_content=True, alt_texts=False, links=False, list_bullets=False
@@ -136,8 +131,8 @@ def read_part(files: PageFiles, *, place: Workplace, limits: Limits, language: s
     schema = pa.schema(
         {"url": text, "key": number, "title": text, "digest": number, "paragraphs": pa.list_(text)}
     )
-    wanted_keys = place.folder / "wanted.npy"
-    wanted = np.load(wanted_keys, mmap_mode="r") if wanted_keys.exists() else None
+    path = place.folder / "wanted.npy"
+    wanted = np.load(path, mmap_mode="r") if path.exists() else None
 
     def is_wanted(url: str) -> bool:
         return not url or wanted is None or bool(contains(wanted, keys_of([url]))[0])
@@ -169,12 +164,11 @@ def read_part(files: PageFiles, *, place: Workplace, limits: Limits, language: s
 def _reason_to_drop(
     url: str, seen: Mapping[int, None], is_wanted: Callable[[str], bool]
 ) -> str | None:
-    key = key_of(url)
-    if not key:
+    if not key_of(url):
         return "no address"
     if is_wikipedia(url):
         return "Wikipedia itself"
-    if key in seen:
+    if key_of(url) in seen:
         return "address seen before"
     return None if is_wanted(url) else "not needed"
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hiersum.config import Config, RankerTrainingConfig, SearchConfig, config_to_dict
+from hiersum.config import Config, SearchConfig, config_to_dict
 from hiersum.data.corpora import identify_corpus
 from hiersum.data.model_folder import identify_model
 from hiersum.errors import ConfigError
@@ -83,7 +83,7 @@ class Plan:
             },
             needs=("clusters/train",) if is_built and split != "train" else (),
             leaves=(work.drawn(split), work.built(split)),
-            cost=_clusters_cost(self._number(split), work.workers) if is_built else 1,
+            cost=5 + self._number(split) / 60 if is_built else 1,
         )
 
     def _add_tools(self) -> None:
@@ -108,7 +108,7 @@ class Plan:
             inputs=_sections(base, "ranker_training", "data"),
             needs=("vocabulary", "clusters/train", "clusters/valid"),
             leaves=(work.out / "ranker", work.run("ranker")),
-            cost=_ranker_cost(number, base.ranker_training),
+            cost=5 + number * base.ranker_training.epochs * 0.3,
         )
         self._add(
             "ranking",
@@ -136,7 +136,7 @@ class Plan:
                 inputs=inputs,
                 needs=(f"clusters/{split}", *(() if given else self._tools)),
                 leaves=(self.work.prepared(form, split),),
-                cost=preparing_cost(self._number(split), config, self.work.workers),
+                cost=3 + self._number(split) * 0.06,
             )
 
     def _add_extract(self, row: str) -> None:
@@ -181,7 +181,7 @@ class Plan:
             inputs=_sections(config, "decoding"),
             needs=(*(() if is_given else (f"train/{system}",)), f"prepare/{form}/test"),
             leaves=(self.work.summaries(row),),
-            cost=_writing_cost(config, self._number("test")) * num_checkpoints,
+            cost=3 + self._number("test") * num_checkpoints * config.decoding.max_length * 0.001,
         )
 
     @property
@@ -242,11 +242,11 @@ def _sections(config: Config, *names: str) -> dict[str, Any]:
     }
 
 
-# Estimates in seconds on two cores; corrected by finished stages.
-
-
 def training_cost(config: Config, million_tokens: float) -> float:
-    """Six operations per token and weight (or attended token), forward and backward."""
+    """Six operations per token and weight (or attended token), forward and backward.
+
+    Costs are seconds on two cores, very roughly; finished stages correct them.
+    """
     model = config.model
     spans = {
         "ht": config.data.max_paragraph_tokens,
@@ -260,22 +260,3 @@ def training_cost(config: Config, million_tokens: float) -> float:
     layers = (len(model.layers) + 0.1 * num_decoder_layers) * layer
     output = 0.1 * model.vocab_size * model.width
     return 5 + 1e6 * million_tokens * 6 * (layers + output) / _FLOPS
-
-
-def preparing_cost(number: int, config: Config, workers: int) -> float:
-    has_names = config.model.graph_head is not None and config.graph.kind == "discourse"
-    return 3 + number * (0.25 if has_names else 0.11) / workers
-
-
-def _clusters_cost(number: int, workers: int) -> float:
-    return 5 + number / 400 + number / (90 * workers)
-
-
-def _ranker_cost(number: int, settings: RankerTrainingConfig) -> float:
-    used = min(number, settings.max_clusters) if settings.max_clusters else number
-    return 5 + used * settings.epochs * 0.55 * settings.width / 256
-
-
-def _writing_cost(config: Config, number: int) -> float:
-    per_token = config.decoding.beam_size * (config.model.width / 256) * 0.0004
-    return 3 + number * config.decoding.max_length * per_token

@@ -23,6 +23,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,10 @@ class Workshop:
         return self.out / "summaries" / file_name(row)
 
     @property
+    def skip_bad(self) -> bool:
+        return self.experiment.corpus.skip_bad
+
+    @property
     def tools(self) -> Path:
         """The folder with the vocabulary and, if one is trained, the ranker."""
         return self.out / ("ranker" if self.experiment.has_ranker else "vocabulary")
@@ -128,25 +133,23 @@ class Workshop:
             size=size,
             seed=seed,
             max_paragraphs=min(MAX_PARAGRAPHS, _PARAGRAPHS_PER_PIECE * size),
-            skip_bad=self.experiment.corpus.skip_bad,
+            skip_bad=self.skip_bad,
         )
 
     def train_ranker(self, config: Config) -> None:
         folder = self.out / "ranker"
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(self.out / "vocabulary" / TOKENIZER, folder / TOKENIZER)
-        skip_bad = self.experiment.corpus.skip_bad
         train, valid = (
-            Corpora(paths=self.clusters(split), skip_bad=skip_bad, workers=self.workers)
+            Corpora(paths=self.clusters(split), skip_bad=self.skip_bad, workers=self.workers)
             for split in ("train", "valid")
         )
         train_ranker_on(train, valid, config, model=folder, run=self.run("ranker"))
 
     def compare_rankers(self, config: Config) -> dict[str, Any]:
-        skip_bad = self.experiment.corpus.skip_bad
         clusters = self.clusters("test")
         try:
-            return evaluate_ranker(clusters, config, model=self.tools, skip_bad=skip_bad)
+            return evaluate_ranker(clusters, config, model=self.tools, skip_bad=self.skip_bad)
         except NothingToChooseError as error:
             return {"cuts": [], "reason": str(error)}
 
@@ -157,7 +160,7 @@ class Workshop:
             self.prepared(form, split),
             config,
             model=Path(given) if given else self.tools,
-            skip_bad=self.experiment.corpus.skip_bad,
+            skip_bad=self.skip_bad,
             workers=self.workers,
         )
 
@@ -181,11 +184,9 @@ class Workshop:
             return
         ranker = choose_ranker(config.ranker.kind, self.tools, tokenizer_of(self.tools, config))
         summarizer = Summarizer(config=config, ranker=ranker)
-        bad = BadRecords(skip=self.experiment.corpus.skip_bad)
-        clusters = (
-            cluster
-            for path in self.clusters("test")
-            for cluster in read_corpus(path, bad=bad, config=config.data)
+        bad = BadRecords(skip=self.skip_bad)
+        clusters = chain.from_iterable(
+            read_corpus(path, bad=bad, config=config.data) for path in self.clusters("test")
         )
         out.parent.mkdir(parents=True, exist_ok=True)
         with PartialResults.open(out, _PLAN) as results:
@@ -216,19 +217,17 @@ def draw(paths: Sequence[Path], number: int, out: Path, settings: CorpusSettings
     """Write a random sample of the records as a cluster file, or all if there are fewer."""
     if out.exists():
         return
-    bad = BadRecords(skip=settings.skip_bad)
+
+    def read() -> Iterator[Cluster]:
+        bad = BadRecords(skip=settings.skip_bad)
+        return chain.from_iterable(read_corpus(path, bad=bad) for path in paths)
+
     counts = [count_records(path) for path in paths]
-    is_known = None not in counts
-    total = sum(filter(None, counts)) if is_known else sum(1 for _ in _read(paths, bad))
+    total = sum(1 for _ in read()) if None in counts else sum(filter(None, counts))
     chosen = set(random.Random(settings.seed).sample(range(total), min(number, total)))
-    records = tracked(_read(paths, bad), "drawing", total)
+    records = tracked(read(), "drawing", total)
     out.parent.mkdir(parents=True, exist_ok=True)
     write_clusters((record for n, record in enumerate(records) if n in chosen), out)
-
-
-def _read(paths: Sequence[Path], bad: BadRecords) -> Iterator[Cluster]:
-    for path in paths:
-        yield from read_corpus(path, bad=bad)
 
 
 def count_all(paths: Sequence[Path], limit: int) -> int:
@@ -250,10 +249,8 @@ def plan_updates(prepared: PreparedSet, training: TrainingConfig, settings: RunS
     """Return how many updates the budget allows."""
     totals = prepared.manifest.totals
     tokens = totals["source_tokens"] + totals["target_tokens"]
-    batches = BatchStream(
-        prepared, batch_tokens=training.batch_tokens, seed=training.seed
-    ).count_batches()
-    per_update = tokens / batches * training.accumulate * settings.processes
+    stream = BatchStream(prepared, batch_tokens=training.batch_tokens, seed=training.seed)
+    per_update = tokens / stream.count_batches() * training.accumulate * settings.processes
     return Budget(max(1, round(1e6 * settings.million_tokens / per_update)), per_update, tokens)
 
 

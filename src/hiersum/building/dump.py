@@ -147,31 +147,27 @@ def _page_elements(chunk: DumpChunk, problems: Counter[str]) -> Iterator[bytes]:
 
 def _pieces(chunk: DumpChunk) -> Iterator[tuple[bytes, bool]]:
     """Yield unpacked bytes from a chunk's start on, and whether they lie past its end."""
+    unpacker = bz2.BZ2Decompressor()
     with chunk.path.open("rb") as file:
         is_packed = file.read(len(_BZIP2)) == _BZIP2
         file.seek(chunk.start)
-        if not is_packed:
-            left = chunk.end - chunk.start
-            while piece := file.read(min(_READ_BYTES, left) if left > 0 else _READ_BYTES):
-                yield piece, left <= 0
-                left -= len(piece)
-            return
-        place, packed = chunk.start, file.read(_READ_BYTES)
-        while packed:  # a stream begins at `place`
-            begins_past_end = place >= chunk.end
-            unpacker = bz2.BZ2Decompressor()
-            while not unpacker.eof:
+        left = chunk.end - chunk.start
+        while data := file.read(min(_READ_BYTES, left) if left > 0 else _READ_BYTES):
+            is_past_end = left <= 0
+            left -= len(data)
+            if not is_packed:
+                yield data, is_past_end
+                continue
+            while data:
+                if unpacker.eof:
+                    unpacker = bz2.BZ2Decompressor()
                 try:
-                    piece = unpacker.decompress(packed)
+                    yield unpacker.decompress(data), is_past_end
                 except OSError as error:
                     raise _damaged(chunk.path) from error
-                yield piece, begins_past_end
-                place += len(packed)
-                packed = file.read(_READ_BYTES) if not unpacker.eof else b""
-                if not (packed or unpacker.eof):
-                    raise _damaged(chunk.path)
-            place -= len(unpacker.unused_data)
-            packed = unpacker.unused_data or file.read(_READ_BYTES)
+                data = unpacker.unused_data
+    if is_packed and not unpacker.eof:
+        raise _damaged(chunk.path)
 
 
 def _damaged(path: Path) -> DataError:

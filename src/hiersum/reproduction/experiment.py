@@ -52,8 +52,6 @@ class RunSettings:
     """Texts in the report: `all`, or only `generated` ones (nothing copied from the corpus)."""
     num_texts: int = 2
     """Test clusters whose texts are shown."""
-    text_ids: tuple[str, ...] = ()
-    """Show these test clusters, by id, instead of the first."""
 
     def __post_init__(self) -> None:
         for name in ("validations", "checkpoints", "processes"):

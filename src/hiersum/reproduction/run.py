@@ -19,7 +19,7 @@ from hiersum.config import EvaluationConfig
 from hiersum.data.corpora import read_corpus
 from hiersum.data.files import alone_in, read_lines
 from hiersum.data.records import BadRecords
-from hiersum.errors import ConfigError, DataError, InputError
+from hiersum.errors import DataError, InputError
 from hiersum.evaluation.comparison import Table, difference_record, in_points
 from hiersum.evaluation.measures import measure_texts
 from hiersum.evaluation.rouge import PRESETS, RougeScores, score_pairs, signature
@@ -238,14 +238,7 @@ def _training(system: str, plan: Plan, notes: Mapping[str, Note]) -> dict[str, A
 
 def _shown_texts(plan: Plan, results: _Results) -> list[dict[str, Any]]:
     """Return the gold and every system's text for the chosen clusters, None for withheld ones."""
-    run, ids = plan.experiment.run, results.ids
-    if not ids:
-        return []
-    for wanted in run.text_ids:
-        if wanted not in ids:
-            raise ConfigError(
-                f"experiment.text_ids: no test cluster {wanted!r}; the first is {ids[0]!r}"
-            )
+    run = plan.experiment.run
     is_all = run.texts == "all"
     return [
         {
@@ -257,5 +250,5 @@ def _shown_texts(plan: Plan, results: _Results) -> list[dict[str, Any]]:
                 for row, files in results.texts.items()
             },
         }
-        for chosen in run.text_ids or ids[: run.num_texts]
+        for chosen in results.ids[: run.num_texts]
     ]

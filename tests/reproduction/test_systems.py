@@ -70,11 +70,11 @@ def test_networks_of_ablations_change_one_thing() -> None:
 
 def test_longer_data_is_longer_by_one_factor() -> None:
     sizes = Sizes()
-    hierarchical = longer_data(NETWORKS["ht"](sizes)["data"], sizes, is_flat=False)
+    hierarchical = longer_data(NETWORKS["ht"](sizes)["data"], sizes)
     assert hierarchical == {"max_input_paragraphs": 40, "max_paragraph_tokens": 68}
-    flat = longer_data(NETWORKS["ft-800"](sizes)["data"], sizes, is_flat=True)
+    flat = longer_data(NETWORKS["ft-800"](sizes)["data"], sizes)
     assert (flat["max_source_tokens"], flat["max_input_paragraphs"]) == (1_333, 67)
-    tdmca = longer_data(NETWORKS["tdmca"](sizes)["data"], sizes, is_flat=True)
+    tdmca = longer_data(NETWORKS["tdmca"](sizes)["data"], sizes)
     assert (tdmca["max_source_tokens"], tdmca["max_input_paragraphs"]) == (5_000, 100)
 
 

@@ -72,17 +72,8 @@ def build_clusters(
 ) -> dict[str, Any]:
     """Build the clusters of articles into a folder, or resume an interrupted build.
 
-    Args:
-        articles: corpora of articles: the summary is the lead, the documents the body.
-        out: the folder; created if needed.
-        settings: the build settings.
-        collection: further articles to search; they get no clusters of their own.
-        kind: the kind of the corpora.
-        skip_bad: count and skip articles that cannot be used.
-        engine: runs the work.
-
-    Returns:
-        The report, which is also in `out/report.json`.
+    Articles are corpora: the summary is the lead, the documents the body. Those of the collection
+    are only searched. Returns the report, which is also in `out/report.json`.
     """
     place = Workplace(out)
     plan = {

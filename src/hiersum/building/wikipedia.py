@@ -81,16 +81,8 @@ def build_wikipedia(
 ) -> dict[str, Any]:
     """Build clusters from a dump and source pages, or resume an interrupted build.
 
-    Args:
-        dumps: pages-articles files, .xml.bz2 or .xml.
-        pages: files and folders of source pages; if none, the build only writes `missing.txt`.
-        out: the folder; created if needed.
-        settings: the build settings.
-        results: the user's own search results; default: search the pages by BM25.
-        engine: runs the work.
-
-    Returns:
-        The report, which is also in `out/report.json`.
+    Without pages, the build only writes `missing.txt`. `results` are the user's own search results;
+    without them, the pages are searched by BM25. Returns the report, also in `out/report.json`.
     """
     if any(util.find_spec(module) is None for module in _READERS):
         raise MissingDependencyError("building from Wikipedia", "build")

@@ -63,13 +63,8 @@ def reproduce(
 ) -> dict[str, Any]:
     """Run or resume an experiment and write its report; return the results.
 
-    Args:
-        path: the experiment file.
-        out: the output folder.
-        overrides: settings as `section.key=value`.
-        workers: processes that build and prepare.
-        redo: redo stages whose settings have changed.
-        report_only: only write the report of finished stages.
+    With `redo`, stages whose settings have changed are redone; else they are refused. With
+    `report_only`, only the report of the finished stages is written.
     """
     plan = Plan.of(load_experiment(path, overrides), out, workers)
     stages = list(plan.stages.values())

@@ -24,7 +24,7 @@ from hiersum.evaluation.comparison import Table, difference_record, in_points
 from hiersum.evaluation.measures import measure_texts
 from hiersum.evaluation.rouge import PRESETS, RougeScores, score_pairs, signature
 from hiersum.evaluation.significance import Difference, compare_scores
-from hiersum.reproduction.experiment import SPLITS, load_experiment
+from hiersum.reproduction.experiment import load_experiment
 from hiersum.reproduction.paper_tables import write_report
 from hiersum.reproduction.plan import Plan
 from hiersum.reproduction.stages import (
@@ -40,12 +40,12 @@ from hiersum.reproduction.systems import (
     EXTRACTIVE,
     METRICS,
     SOURCE,
+    is_undertrained,
     label_of,
     late_fall,
     numbers_of,
     share_of_paper,
     split_row,
-    why_undertrained,
 )
 from hiersum.reproduction.work import file_name
 
@@ -121,11 +121,6 @@ def gather(plan: Plan, ledger: Ledger) -> dict[str, Any]:
         "experiment": experiment.name,
         "hiersum": __version__,
         "signature": signature(config, len(results.ids)) if rows else "",
-        "clusters": {
-            split: (note.found or {}).get("clusters")
-            for split in SPLITS
-            if (note := notes.get(f"clusters/{split}"))
-        },
         "test": {"scored": len(results.ids), "left_out": len(results.targets) - len(results.ids)},
         "ranking": notes["ranking"].found if "ranking" in notes else None,
         "rows": [_row(row, plan, notes, results, config) for row in rows],
@@ -220,14 +215,14 @@ def _row(
 
 def _training(system: str, plan: Plan, notes: Mapping[str, Note]) -> dict[str, Any]:
     if given := plan.experiment.checkpoints.get(system):
-        return {"given": given, "undertrained": []}
+        return {"given": given, "undertrained": False}
     found = notes[f"train/{system}"].found or {}
     return {
         **found,
         "given": None,
         "share_of_paper": share_of_paper(found),
         "late_fall": late_fall(found),
-        "undertrained": why_undertrained(found),
+        "undertrained": is_undertrained(found),
     }
 
 

@@ -237,14 +237,7 @@ def late_fall(training: Mapping[str, Any]) -> float | None:
     return max(0.0, 1 - float(min(after)) / float(min(before)))
 
 
-def why_undertrained(training: Mapping[str, Any]) -> list[str]:
-    """Return the reasons to call a network undertrained, if any."""
-    reasons = []
-    if (share := share_of_paper(training)) < ENOUGH:
-        reasons.append(f"learned from {100 * share:.2g} % of the paper's tokens")
+def is_undertrained(training: Mapping[str, Any]) -> bool:
+    """Whether a network saw too few tokens, or its loss still fell, as far as is known."""
     fall = late_fall(training)
-    if fall is None:
-        reasons.append("validated too seldom to know whether its loss still fell")
-    elif fall > STILL_FALLING:
-        reasons.append(f"its loss fell by {100 * fall:.1f} % in the last quarter")
-    return reasons
+    return share_of_paper(training) < ENOUGH or fall is None or fall > STILL_FALLING

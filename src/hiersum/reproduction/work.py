@@ -21,7 +21,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -108,15 +108,15 @@ class Workshop:
         is_built = self.experiment.corpus.kind == "articles"
         return [self.built(split)] if is_built else self.sources(split)
 
-    def build(self, split: str) -> Mapping[str, Any]:
+    def build(self, split: str) -> None:
         """Draw and build a split; valid and test clusters also search the training articles."""
         corpus = self.experiment.corpus
         if limit := corpus.limit(split):
             draw(corpus.paths(split), limit, self.drawn(split), corpus)
         if corpus.kind == "clusters":
-            return {}
+            return
         self.built(split).parent.mkdir(parents=True, exist_ok=True)
-        report = build_clusters(
+        build_clusters(
             self.sources(split),
             self.built(split),
             BuildSettings(search=corpus.search, seed=corpus.seed),
@@ -124,7 +124,6 @@ class Workshop:
             skip_bad=corpus.skip_bad,
             engine=LocalEngine(self.workers),
         )
-        return {name: value for name, value in report.items() if name != "plan"}
 
     def train_vocabulary(self, size: int, seed: int) -> None:
         train_vocabulary(
@@ -288,7 +287,6 @@ def _describe_training(run: Path, budget: Budget, settings: RunSettings) -> dict
     return {
         "updates": budget.updates,
         "million_tokens": tokens / 1e6,
-        "million_target_tokens": last["tokens"] / 1e6,
         "epochs": tokens / budget.tokens_per_epoch,
         "seconds": last["seconds"],
         "parameters": sum(p.numel() for p in from_pretrained(run / "model").parameters()),

@@ -95,7 +95,7 @@ def measure(
     """
     found: dict[int, list[list[float]]] = {cut: [] for cut in cuts}
     for cluster in clusters:
-        paragraphs = read_paragraphs(cluster.documents, Config().data)
+        paragraphs = read_paragraphs(cluster.documents)
         is_wanted = flags(cluster, paragraphs)
         if not is_wanted.any():
             continue
@@ -171,7 +171,7 @@ def cited(written: Path, built: Path) -> dict[str, Any]:
 
 
 def _num_paragraphs(cluster: Cluster) -> int:
-    return len(read_paragraphs(cluster.documents, Config().data))
+    return len(read_paragraphs(cluster.documents))
 
 
 def main() -> None:

@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from hiersum.config import DataConfig
 from hiersum.data.corpora import read_corpus
 from hiersum.evaluation.citations import cited_flags, cited_recall, with_distractors
 from hiersum.ranking.ranker import best_first
@@ -63,7 +62,7 @@ def count_features(clusters: Sequence[Cluster]) -> list[Ranked]:
     """Return the clusters that have something to choose from, as numbers."""
     ranked = []
     for cluster in clusters:
-        paragraphs = read_paragraphs(cluster.documents, DataConfig())
+        paragraphs = read_paragraphs(cluster.documents)
         is_cited = cited_flags(cluster, paragraphs)
         if is_cited.any() and len(paragraphs) > 1:
             ranked.append(Ranked(features(cluster.title, paragraphs), is_cited))

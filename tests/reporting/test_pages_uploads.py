@@ -12,16 +12,15 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from support import EXAMPLES, make_docx, make_pdf, without_bytes
 
-from hiersum.config import DataConfig
 from hiersum.reporting.pages import upload_router
 from hiersum.text.documents import read_document
 
 PROSE = "The harbour bridge reopened on Monday after eleven months of repairs, the city said."
 
 
-def client(*, max_bytes: int = 1_000_000, **limits: int) -> TestClient:
+def client(*, max_bytes: int = 1_000_000) -> TestClient:
     app = FastAPI()
-    app.include_router(upload_router(DataConfig(**limits), max_bytes=max_bytes))
+    app.include_router(upload_router(max_bytes=max_bytes))
     return TestClient(app, headers={"Content-Type": "application/octet-stream"})
 
 
@@ -29,7 +28,7 @@ def client(*, max_bytes: int = 1_000_000, **limits: int) -> TestClient:
 def test_a_file_gives_what_the_file_on_disk_gives(name: str) -> None:
     path = EXAMPLES / "harbour-bridge" / name
     answer = client().post("/v1/read", params={"name": name}, content=path.read_bytes())
-    document, _ = read_document(path, DataConfig())
+    document, _ = read_document(path)
     assert answer.json() == {
         "documents": [{"name": name, "url": document.url, "text": document.text}],
         "unread": [],
@@ -122,9 +121,8 @@ def test_a_file_that_does_not_arrive_is_given_up(monkeypatch: pytest.MonkeyPatch
     assert answer.json()["detail"] == "a.txt: took longer than 0.05 s to arrive"
 
 
-def test_what_is_beyond_a_limit_is_named() -> None:
-    answer = client(max_document_characters=40).post(
-        "/v1/read", params={"name": "a.txt"}, content=PROSE.encode()
-    )
+def test_what_is_beyond_a_limit_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hiersum.text.documents.MAX_CHARACTERS", 40)
+    answer = client().post("/v1/read", params={"name": "a.txt"}, content=PROSE.encode())
     (unread,) = answer.json()["unread"]
     assert unread["reason"].startswith("only its first 40 characters were read")

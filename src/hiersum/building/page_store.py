@@ -42,7 +42,6 @@ from hiersum.building.workplace import (
     write_json,
     write_rows,
 )
-from hiersum.config import DataConfig
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text, decode_text
 from hiersum.text.languages import UNKNOWN, detect_language
@@ -85,11 +84,8 @@ def extract_page(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
         text = clean_text(data.decode("utf-8", "replace"))
     if not url:
         return {"dropped": "no address"}
-    config = DataConfig()
     paragraphs = [
-        paragraph
-        for paragraph in dict.fromkeys(split_text(text, config.max_paragraph_words))
-        if not is_fragment(paragraph)
+        paragraph for paragraph in dict.fromkeys(split_text(text)) if not is_fragment(paragraph)
     ]
     if not paragraphs:
         return {"dropped": "no text"}

@@ -92,19 +92,11 @@ class RankerTrainingConfig:
     """Maximum clusters in the validation loss."""
     epochs: int = 1
     """Passes over the paragraphs."""
-    batch_tokens: int = 8_192
-    """Maximum padded size of a batch: paragraphs x longest one."""
-    seed: int = 1
-    """Seed of the initial weights, the order of paragraphs and dropout."""
-    log_every: int = 20
-    """Updates between lines of metrics.jsonl."""
     validate_every: int = 200
     """Updates between validations; each saves a checkpoint."""
 
     def __post_init__(self) -> None:
-        for name in ("width", "epochs", "batch_tokens", "max_valid_clusters"):
+        for name in ("width", "epochs", "max_valid_clusters", "validate_every"):
             require_at_least(f"ranker_training.{name}", getattr(self, name), 1)
-        for name in ("log_every", "validate_every"):
-            require_at_least(f"ranker_training.{name}", getattr(self, name), 1)
-        for name in ("max_clusters", "max_paragraphs", "seed"):
+        for name in ("max_clusters", "max_paragraphs"):
             require_at_least(f"ranker_training.{name}", getattr(self, name), 0)

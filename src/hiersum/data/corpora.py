@@ -302,7 +302,7 @@ def _folder_cluster(folder: Path, where: str, config: DataConfig) -> Cluster:
         raise DataError(f"{where}: a cluster without documents")
     try:
         documents, unread = read_documents(files, config, as_found=True)
-        target = read_document(summary, config)[0].text if summary.exists() else None
+        target = read_document(summary)[0].text if summary.exists() else None
     except InputError as error:
         raise DataError(str(error)) from error
     for part in unread:

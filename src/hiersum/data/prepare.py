@@ -286,7 +286,7 @@ def prepare_part(part: Part, *, recipe: Recipe) -> tuple[Shard, list[str]]:
     is_augmented = form.has_plans and recipe.config.data.augmented
     for number, (corpus, original) in enumerate(part.clusters):
         cluster = _augmented(number, part) if is_augmented else original
-        without_clones = empty_clones(cluster, recipe.config)
+        without_clones = empty_clones(cluster)
         try:
             example, _ = build_example(without_clones, form, ranker_of(cluster), recipe.config)
         except InputError as error:
@@ -315,16 +315,14 @@ def _augmented(number: int, part: Part) -> Cluster:
     return augment(cluster, others, seed=f"{part.number}/{cluster.id}")
 
 
-def empty_clones(cluster: Cluster, config: Config) -> Cluster:
+def empty_clones(cluster: Cluster) -> Cluster:
     """Return the cluster with source paragraphs that copy its target emptied.
 
     They are not removed, so that positions and the cluster's own graph stay valid.
     """
     if not cluster.summary:
         return cluster
-    split = [
-        split_document(document, config.data.max_paragraph_words) for document in cluster.documents
-    ]
+    split = [split_document(document) for document in cluster.documents]
     texts = [text for paragraphs in split for text in paragraphs]
     clones = is_clone(texts, cluster.summary)
     if not any(clones):

@@ -25,6 +25,8 @@ CONFIDENCE = 0.95
 """Confidence level of intervals."""
 BOUNDS = (2.5, 97.5)
 """The percentiles that bound it."""
+SEED = 1
+"""Of the bootstrap and of the permutation test; signatures name it."""
 TRIALS = 10_000
 """Random swaps of two systems' scores behind a p-value."""
 ROUNDING = 1e-12
@@ -76,8 +78,8 @@ def compare_scores(first: Floats, second: Floats, config: EvaluationConfig) -> l
     """Compare two systems' scores on the same inputs, column by column."""
     differences = first - second
     observed = differences.mean(axis=0)
-    means = bootstrap_means(differences, samples=config.bootstrap_samples, seed=config.seed)
-    swapped = _randomised_means(differences, trials=TRIALS, seed=config.seed)
+    means = bootstrap_means(differences, samples=config.bootstrap_samples, seed=SEED)
+    swapped = _randomised_means(differences, trials=TRIALS, seed=SEED)
     return [
         Difference(interval, float(p_bootstrap), float(p_randomisation))
         for interval, p_bootstrap, p_randomisation in zip(

@@ -29,6 +29,7 @@ from hiersum.config import EvaluationConfig
 from hiersum.evaluation.significance import (
     BOUNDS,
     ROUNDING,
+    SEED,
     TRIALS,
     Interval,
     bootstrap_means,
@@ -90,7 +91,7 @@ def system_intervals(responses: Responses, config: EvaluationConfig) -> list[Int
     sums, counts = responses.per_item()
     used = counts.sum(axis=1) > 0
     table = np.hstack([sums[used], counts[used]])
-    drawn = bootstrap_means(table, samples=config.bootstrap_samples, seed=config.seed)
+    drawn = bootstrap_means(table, samples=config.bootstrap_samples, seed=SEED)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = drawn[:, : responses.num_systems] / drawn[:, responses.num_systems :]
     observed = _means(sums.sum(axis=0), counts.sum(axis=0))
@@ -117,7 +118,7 @@ def pair_tests(responses: Responses, config: EvaluationConfig) -> list[PairTest]
 
     groups = responses.groups()
     tukey = tukey_hsd(*groups).pvalue if _is_testable(groups) else None
-    by_items = item_p_values(*responses.per_item(), trials=TRIALS, seed=config.seed)
+    by_items = item_p_values(*responses.per_item(), trials=TRIALS, seed=SEED)
     means = [float(group.mean()) for group in groups]
     return [
         PairTest(

@@ -19,7 +19,6 @@ from anyio import CapacityLimiter, to_thread
 from fastapi import APIRouter, FastAPI, HTTPException, Request, Response
 from fastapi.params import Depends
 
-from hiersum.config import DataConfig
 from hiersum.errors import InputError
 from hiersum.reporting.html import ASSETS, asset, empty_report
 from hiersum.reporting.record import warm_up
@@ -53,14 +52,11 @@ _PAGE = "page.html"
 _REPORT = "report.html"
 
 
-def mount_pages(
-    app: FastAPI, config: DataConfig | None = None, dependencies: Sequence[Depends] = ()
-) -> None:
+def mount_pages(app: FastAPI, dependencies: Sequence[Depends] = ()) -> None:
     """Add the page, its files, and the route that reads uploaded files to an application.
 
     Args:
         app: the application that answers `/v1/models` and `/v1/summarize/stream`.
-        config: limits on uploaded documents.
         dependencies: checks for uploads, such as an API key; the page itself is open to all.
     """
 
@@ -75,7 +71,7 @@ def mount_pages(
             raise HTTPException(404, f"there is no file {name!r} here")
         return _answer(request, name)
 
-    app.include_router(upload_router(config or DataConfig()), dependencies=dependencies)
+    app.include_router(upload_router(), dependencies=dependencies)
 
 
 @cache
@@ -105,13 +101,8 @@ def _content(name: str) -> tuple[bytes, str]:
     return content, f'"{hashlib.sha256(content).hexdigest()[:32]}"'
 
 
-def upload_router(config: DataConfig, *, max_bytes: int = MAX_UPLOAD_BYTES) -> APIRouter:
-    """Return the route that reads an uploaded file.
-
-    Args:
-        config: limits on documents.
-        max_bytes: the largest accepted file.
-    """
+def upload_router(*, max_bytes: int = MAX_UPLOAD_BYTES) -> APIRouter:
+    """Return the route that reads an uploaded file."""
     router = APIRouter()
     limiter: CapacityLimiter | None = None
 
@@ -132,7 +123,7 @@ def upload_router(config: DataConfig, *, max_bytes: int = MAX_UPLOAD_BYTES) -> A
             detail = f"{shown}: took longer than {_MAX_SECONDS} s to arrive"
             raise HTTPException(408, detail) from None
         try:
-            return await to_thread.run_sync(_read_file, data, shown, config, limiter=limiter)
+            return await to_thread.run_sync(_read_file, data, shown, limiter=limiter)
         except InputError as error:
             raise HTTPException(422, str(error)) from error
 
@@ -178,11 +169,11 @@ async def _body(request: Request, name: str, max_bytes: int) -> bytes:
     return b"".join(chunks)
 
 
-def _read_file(data: bytes, name: str, config: DataConfig) -> dict[str, list[dict[str, Any]]]:
+def _read_file(data: bytes, name: str) -> dict[str, list[dict[str, Any]]]:
     suffix = kind_of(PurePosixPath(name))
     if suffix in _CLUSTER_SUFFIXES:
         raise InputError(f"{name}: holds clusters; summarise it with: hiersum summarize {name}")
-    document, unread = document_of(data, name, suffix, config)
+    document, unread = document_of(data, name, suffix)
     return {
         "documents": [{"name": document.name, "url": document.url, "text": document.text}],
         "unread": [] if unread is None else [asdict(unread)],

@@ -39,7 +39,7 @@ def report_record(summary: Summary, config: Config | None = None) -> dict[str, A
         config: the settings it was written with.
     """
     config = config or Config()
-    texts = [split_document(d, config.data.max_paragraph_words) for d in summary.documents]
+    texts = [split_document(d) for d in summary.documents]
     rank_of = {place: rank for rank, p in enumerate(summary.paragraphs) for place in p.places}
     cited = _cited(summary)
     shown = _shown(texts, rank_of, cited)
@@ -156,7 +156,7 @@ def _similarity(
     own = {place for paragraph in summary.paragraphs for place in paragraph.places}
     others = [
         paragraph.text
-        for paragraph in read_paragraphs(summary.documents, config.data)
+        for paragraph in read_paragraphs(summary.documents)
         if own.isdisjoint(paragraph.places)
     ]
     texts = [paragraph.text for paragraph in summary.paragraphs] + others

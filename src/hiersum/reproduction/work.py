@@ -209,7 +209,7 @@ class Workshop:
             for number, cluster in enumerate(tracked(clusters, row)):
                 if number not in results and cluster.summary:
                     summary = summarizer.summarize_cluster(
-                        empty_clones(cluster, config),
+                        empty_clones(cluster),
                         system=row,
                         max_words=max(1, count_words(cluster.summary)),
                     )

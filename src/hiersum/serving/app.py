@@ -54,6 +54,8 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     503: {"model": ErrorAnswer, "description": "The queue is full; see Retry-After."},
 }
 _Answer = Callable[[Summary, Asked], dict[str, Any]]
+BODY_SECONDS = 60.0
+"""Within which a request must arrive."""
 _CLIENT_GONE = Response(status_code=499)
 _STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
@@ -99,7 +101,7 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
         if queue.is_full or not queue.is_open:
             metrics.refused.inc()
             raise queue_is_full(queue)
-        body = await _read_body(http, config.max_body_megabytes, config.body_seconds)
+        body = await _read_body(http, config.max_body_megabytes, BODY_SECONDS)
         return await asyncio.to_thread(parse_request, body, summarizer)
 
     @app.post(
@@ -176,7 +178,7 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
         """Return the metrics in Prometheus's format."""
         return Response(metrics.text(), media_type=CONTENT_TYPE)
 
-    mount_pages(app, summarizer.config.data, dependencies=guarded)
+    mount_pages(app, dependencies=guarded)
     return app
 
 

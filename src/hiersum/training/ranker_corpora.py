@@ -168,7 +168,7 @@ def _label(
 
 def _recalls(cluster: Cluster, rankers: Sequence[Ranker], config: Config) -> Floats:
     """Return a row per ranker and a column per cut."""
-    paragraphs = read_unseen(cluster, config)
+    paragraphs = read_unseen(cluster)
     rankings = [
         [paragraphs[i].text for i in best_first(ranker.scores(cluster.title, paragraphs))]
         for ranker in rankers

@@ -33,7 +33,7 @@ from hiersum.errors import CheckpointError, TrainingError
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.training.optimizer import moments_of, restore_moments
-from hiersum.training.ranker_examples import MAX_TOKENS, RankerExamples
+from hiersum.training.ranker_examples import MAX_TOKENS, SEED, RankerExamples
 from hiersum.training.ranker_start import start_weights
 from hiersum.training.run_folder import (
     Interruption,
@@ -45,6 +45,10 @@ from hiersum.training.run_folder import (
 
 STATE, TENSORS = "ranker.json", "ranker.safetensors"
 Groups = Mapping[str, Mapping[str, Tensor]]
+BATCH_TOKENS = 8_192
+"""Maximum padded size of a batch: paragraphs x longest one."""
+LOG_EVERY = 20
+"""Updates between lines of metrics.jsonl."""
 DROPOUT = 0.2
 LEARNING_RATES = {"adagrad": 0.15, "adam": 3e-4}
 """Adagrad's is the paper's."""
@@ -112,11 +116,9 @@ class RankerTrainer:
         self.plan = [
             batch
             for epoch in range(self.config.epochs)
-            for batch in examples.batches(
-                self.config.batch_tokens, np.random.default_rng([self.config.seed, epoch])
-            )
+            for batch in examples.batches(BATCH_TOKENS, np.random.default_rng([SEED, epoch]))
         ]
-        torch.manual_seed(self.config.seed)
+        torch.manual_seed(SEED)
         self.shape = RankerShape(
             vocab_size=tokenizer.size, width=self.config.width, max_tokens=MAX_TOKENS
         )
@@ -143,7 +145,7 @@ class RankerTrainer:
                 self._update()
                 metrics.advance()
                 step, is_last = self.state.step, self.state.step == num_steps
-                if step % self.config.log_every == 0 or is_last:
+                if step % LOG_EVERY == 0 or is_last:
                     self._report(metrics)
                 if step % self.config.validate_every == 0 or is_last:
                     self._validate(metrics)
@@ -177,7 +179,7 @@ class RankerTrainer:
         step = self.state.step + 1
         batch = self.examples.batch(self.plan[self.state.step])
         # Seed dropout by step, so that it does not depend on earlier steps.
-        torch.manual_seed(self.config.seed + 1_000_003 * step)
+        torch.manual_seed(SEED + 1_000_003 * step)
         self.network.train()
         logits = self.network(batch.titles, batch.paragraphs, batch.title_of)
         loss = functional.binary_cross_entropy_with_logits(logits, batch.labels)
@@ -185,7 +187,7 @@ class RankerTrainer:
         if not math.isfinite(value):
             raise TrainingError(
                 f"step {step}: the loss is {value}; the last good checkpoint stays in "
-                f"{self.folder.root}; try another ranker_training.optimizer or seed in a new run"
+                f"{self.folder.root}; try another ranker_training.optimizer in a new run"
             )
         if self.config.optimizer == "adam":
             share_left = 1 - self.state.step / len(self.plan)

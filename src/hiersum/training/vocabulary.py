@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from hiersum.config import DataConfig
 from hiersum.data.corpora import counted, read_corpus, report_count
 from hiersum.data.files import write_atomically
 from hiersum.data.records import BadRecords
@@ -114,7 +113,6 @@ def _sample(
     skip_bad: bool,
 ) -> list[str]:
     """Sample paragraphs, and separately the titles and targets."""
-    max_words = DataConfig().max_paragraph_words
     paragraphs = Sample(max_paragraphs, generator)
     targets = Sample(min(MAX_TARGETS, max_paragraphs), generator)
     for path in paths:
@@ -123,7 +121,7 @@ def _sample(
         clusters = counted(read_corpus(path, kind, bad=bad), path, "reading")
         for number, cluster in enumerate(clusters, start=1):
             for document in cluster.documents:
-                paragraphs.add(split_document(document, max_words))
+                paragraphs.add(split_document(document))
             targets.add(text for text in (cluster.title, cluster.summary) if text)
         report_count(path, number, bad)
     return paragraphs.texts + targets.texts

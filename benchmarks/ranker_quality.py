@@ -42,7 +42,7 @@ from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.ranking.scorer import CitationRanker
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.training.ranker_corpora import compare_rankers
+from hiersum.training.ranker_corpora import Corpora, compare_rankers
 from hiersum.types import Cluster, Paragraph
 
 CUTS = (5, 10)
@@ -179,7 +179,7 @@ def main() -> None:
     match sys.argv[1:]:
         case ["recall", clusters]:
             rankers = bundled_rankers()
-            result = compare_rankers([Path(clusters)], Config(), rankers)
+            result = compare_rankers(Corpora(paths=[Path(clusters)]), Config(), rankers)
             write_results("ranker_quality", result)
         case ["cited", written, clusters]:
             write_results("ranker_cited", cited(Path(written), Path(clusters)))

@@ -31,15 +31,9 @@ class PartialResults:
     @classmethod
     @contextmanager
     def open(cls, target: Path, plan: Mapping[str, Any]) -> Iterator[PartialResults]:
-        """Start a run's results, or resume those of an interrupted one.
+        """Start a run's results for `target`, or resume those of an interrupted one.
 
-        Args:
-            target: the file for the finished results.
-            plan: the run's inputs and settings, as JSON.
-
-        Raises:
-            InputError: the file cannot be written, another run is writing it, or the results so far
-                belong to another plan.
+        `plan` is the run's inputs and settings; results of another plan are refused.
         """
         path = cls.path_of(target)
         try:

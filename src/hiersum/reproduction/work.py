@@ -143,9 +143,9 @@ class Workshop:
 
     def compare_rankers(self, config: Config) -> dict[str, Any]:
         skip_bad = self.experiment.corpus.skip_bad
-        clusters = self.clusters("test")
+        corpora = Corpora(paths=self.clusters("test"), skip_bad=skip_bad)
         try:
-            return evaluate_ranker(clusters, config, model=self.tools, skip_bad=skip_bad)
+            return evaluate_ranker(corpora, config, model=self.tools)
         except NothingToChooseError as error:
             return {"cuts": [], "reason": str(error)}
 

@@ -9,11 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from hiersum.data.corpora import counted, read_corpus, report_count
+from hiersum.data.corpora import count_all, read_corpora
 from hiersum.data.files import write_atomically
-from hiersum.data.records import BadRecords
 from hiersum.errors import InputError
-from hiersum.progress import waiting
+from hiersum.progress import tracked, waiting
 from hiersum.text.paragraphs import split_document
 from hiersum.text.tokenizer import train_tokenizer
 
@@ -56,15 +55,8 @@ def train_vocabulary(
 ) -> Path:
     """Train a SentencePiece model on the sources, titles and targets of clusters.
 
-    It learns from a uniform sample, so that time and memory do not grow with the corpus.
-
-    Returns:
-        The model's file, `folder/tokenizer.model`.
-
-    Raises:
-        InputError: the folder cannot be written to, or its weights depend on another vocabulary.
-        DataError: there are no clusters, or one cannot be used.
-        ConfigError: the texts are too few for that many pieces.
+    It learns from a uniform sample, so that time and memory do not grow with the corpus. Returns
+    the model's file, `folder/tokenizer.model`.
     """
     path = folder / TOKENIZER_FILE
     _check_folder(folder)
@@ -115,13 +107,9 @@ def _sample(
     """Sample paragraphs, and separately the titles and targets."""
     paragraphs = Sample(max_paragraphs, generator)
     targets = Sample(min(MAX_TARGETS, max_paragraphs), generator)
-    for path in paths:
-        bad = BadRecords(skip=skip_bad)
-        number = 0
-        clusters = counted(read_corpus(path, kind, bad=bad), path, "reading")
-        for number, cluster in enumerate(clusters, start=1):
-            for document in cluster.documents:
-                paragraphs.add(split_document(document))
-            targets.add(text for text in (cluster.title, cluster.summary) if text)
-        report_count(path, number, bad)
+    clusters = read_corpora(paths, kind, skip_bad=skip_bad)
+    for _, cluster in tracked(clusters, "reading", lambda: count_all(paths)):
+        for document in cluster.documents:
+            paragraphs.add(split_document(document))
+        targets.add(text for text in (cluster.title, cluster.summary) if text)
     return paragraphs.texts + targets.texts

@@ -67,9 +67,9 @@ class ModelConfig:
     """The piece that ends a summary."""
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "width", "ff_width", "num_heads", "num_pooling_heads"):
-            require_at_least(f"model.{name}", getattr(self, name), 1)
-        require_at_least("model.planner_width", self.planner_width, 0)
+        sizes = ("vocab_size", "width", "ff_width", "num_heads", "num_pooling_heads")
+        require_at_least(1, "model", self, *sizes)
+        require_at_least(0, "model", self, "planner_width")
         require_within("model.dropout", self.dropout, 0, 0.9)
         for name in ("pad_id", "begin_id", "end_id"):
             require_within(f"model.{name}", getattr(self, name), 0, self.vocab_size - 1)
@@ -107,13 +107,14 @@ class ModelConfig:
                     f"model.layers of {self.architecture} are {' and '.join(allowed)}, got {kind!r}"
                 )
         if self.architecture == "tdmca":
-            require_at_least("the number of model.layers", len(self.layers), 1)
+            if not self.layers:
+                raise ConfigError("the number of model.layers must be at least 1, got 0")
             if self.profile == "t5":
                 raise ConfigError(
                     "model.profile t5 is an encoder and a decoder; tdmca is one stack"
                 )
         else:
-            require_at_least("model.num_decoder_layers", self.num_decoder_layers, 1)
+            require_at_least(1, "model", self, "num_decoder_layers")
 
     @property
     def attention_head_width(self) -> int:

@@ -32,11 +32,10 @@ class DataConfig:
     train on whole targets."""
 
     def __post_init__(self) -> None:
-        require_at_least("data.max_documents", self.max_documents, 1)
-        require_at_least("data.max_input_paragraphs", self.max_input_paragraphs, 1)
-        require_at_least("data.min_supported_words", self.min_supported_words, 0)
-        for name in ("max_paragraph_tokens", "max_source_tokens", "max_target_tokens"):
-            require_at_least(f"data.{name}", getattr(self, name), 2)
+        require_at_least(1, "data", self, "max_documents", "max_input_paragraphs")
+        require_at_least(0, "data", self, "min_supported_words")
+        limits = ("max_paragraph_tokens", "max_source_tokens", "max_target_tokens")
+        require_at_least(2, "data", self, *limits)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

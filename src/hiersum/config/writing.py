@@ -45,10 +45,9 @@ class SearchConfig:
     """Keep the source's keys and values in bfloat16: faster on CPUs that support it."""
 
     def __post_init__(self) -> None:
-        for name in ("max_words", "beam_size", "max_length", "batch_tokens"):
-            require_at_least(f"decoding.{name}", getattr(self, name), 1)
-        for name in ("min_length", "no_repeat_ngram"):
-            require_at_least(f"decoding.{name}", getattr(self, name), 0)
+        positive = ("max_words", "beam_size", "max_length", "batch_tokens")
+        require_at_least(1, "decoding", self, *positive)
+        require_at_least(0, "decoding", self, "min_length", "no_repeat_ngram")
         if self.min_length >= self.max_length:
             raise ConfigError(
                 f"decoding.min_length ({self.min_length}) must be less than "
@@ -80,7 +79,7 @@ class EvaluationConfig:
     """Samples for confidence intervals and the paired bootstrap."""
 
     def __post_init__(self) -> None:
-        require_at_least("evaluation.bootstrap_samples", self.bootstrap_samples, 1)
+        require_at_least(1, "evaluation", self, "bootstrap_samples")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,5 +98,5 @@ class ServingConfig:
     """Other origins whose web pages may use the server, such as `https://example.org`."""
 
     def __post_init__(self) -> None:
-        for name in ("max_queue", "max_batch", "max_body_megabytes", "max_documents"):
-            require_at_least(f"serving.{name}", getattr(self, name), 1)
+        positive = ("max_queue", "max_batch", "max_body_megabytes", "max_documents")
+        require_at_least(1, "serving", self, *positive)

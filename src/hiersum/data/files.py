@@ -157,6 +157,14 @@ def checksum(paths: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder if it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made a folder ({error.strerror})") from error
+
+
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
     """Lock a folder against other processes; the lock is freed when this process ends."""

@@ -19,7 +19,7 @@ from hiersum.config import Config, config_to_dict
 from hiersum.data.augmentation import augment
 from hiersum.data.corpora import count_all, identify_corpus, read_corpora
 from hiersum.data.example import InputForm, build_example, encode_target
-from hiersum.data.files import alone_in, write_atomically
+from hiersum.data.files import alone_in, make_folder, write_atomically
 from hiersum.data.model_folder import tokenizer_of, with_network_of
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import (
@@ -99,7 +99,7 @@ def prepare_clusters(
     """
     config = with_network_of(model, config)
     manifest = _manifest(corpora, model, config)
-    _make_folder(out)
+    make_folder(out)
     with alone_in(out):
         shards = _claim(out, manifest)
         if shards is None:
@@ -169,13 +169,6 @@ def _manifest(corpora: Sequence[Path], model: Path, config: Config) -> Manifest:
         ranker=ranker.fingerprint,
         sources=[identify_corpus(path) for path in corpora],
     )
-
-
-def _make_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be made a folder ({error.strerror})") from error
 
 
 def _claim(out: Path, wanted: Manifest) -> list[Shard] | None:

@@ -71,19 +71,14 @@ def finetune(
     suited = [*settings(config, folder, sets, epochs), *overrides]
     chosen = load_config(None, suited, recommended=recommended)
     trained = train(replace(chosen, model=config.model), out)
-    if recommended is not None:
-        _write_recommended(recommended, chosen, trained)
+    if recommended is not None:  # the old model's settings, with the values used here
+        with write_atomically(trained / recommended.name) as file:
+            file.write(config_to_toml(chosen, only=read_toml(recommended)).encode())
     for name in CHECKER_FILES:
         if (folder / name).exists():
             with write_atomically(trained / name) as file, (folder / name).open("rb") as old:
                 shutil.copyfileobj(old, file)
     return trained
-
-
-def _write_recommended(recommended: Path, config: Config, trained: Path) -> None:
-    """Write the settings that the old model recommended, with the values used here."""
-    with write_atomically(trained / recommended.name) as file:
-        file.write(config_to_toml(config, only=read_toml(recommended)).encode())
 
 
 def split(clusters: Sequence[Cluster], corpus: Path) -> tuple[list[Cluster], list[Cluster]]:
@@ -98,11 +93,9 @@ def split(clusters: Sequence[Cluster], corpus: Path) -> tuple[list[Cluster], lis
         raise DataError(f"{corpus}: one cluster is not enough; some are set apart to validate")
     order = sorted(range(len(clusters)), key=lambda index: _digest(clusters[index]))
     num_valid = min(_MAX_VALID, max(1, round(_VALID_SHARE * len(clusters))))
-    valid = set(order[:num_valid])
-    return (
-        [cluster for index, cluster in enumerate(clusters) if index not in valid],
-        [cluster for index, cluster in enumerate(clusters) if index in valid],
-    )
+    parts = sorted(order[num_valid:]), sorted(order[:num_valid])
+    train_part, valid_part = ([clusters[index] for index in part] for part in parts)
+    return train_part, valid_part
 
 
 def settings(

@@ -19,7 +19,7 @@ from hiersum.errors import DataError
 from hiersum.evaluation.rouge import CUTS, Floats, recalls_at
 from hiersum.evaluation.rouge import TABLE_1 as PAPER
 from hiersum.evaluation.rouge import recall_interval as interval
-from hiersum.parallel import in_order, in_processes
+from hiersum.parallel import LocalEngine, in_order
 from hiersum.progress import tracked
 from hiersum.ranking.baselines import SimilarityRanker
 from hiersum.ranking.choice import choose_ranker
@@ -58,7 +58,7 @@ class Corpora:
         chosen = tracked(clusters, "labelling", lambda: count_all(self.paths, limit))
         parts = enumerate(iter(lambda: list(islice(chosen, _PART_CLUSTERS)), []))
         work = partial(_label, model=model, config=config)
-        labelled = in_processes(work, parts, workers=self.workers)
+        labelled = LocalEngine(self.workers).run(work, parts)
         examples = RankerExamples.join(list(in_order(labelled)))
         if not len(examples):
             raise DataError(f"{self.paths[0]}: its clusters have no paragraphs to learn from")

@@ -4,12 +4,8 @@ Adam is also available: it needs several times less data, and its rate falls to 
 
 All randomness depends only on the seed and the step, so a resumed run gives the same result as an
 uninterrupted one. A run ends with the weights of the lowest validation loss, or the last ones
-without validation.
-
-    checkpoints/step-N/ranker.safetensors    the tensors, as GROUP/NAME
-    checkpoints/step-N/ranker.json           the progress of the run
-
-Checkpoints are written under a temporary name and renamed, so they are always complete.
+without validation. Checkpoints hold the tensors as GROUP/NAME (ranker.safetensors) and the progress
+of the run (ranker.json).
 """
 
 from __future__ import annotations
@@ -39,8 +35,10 @@ from hiersum.training.run_folder import (
     Interruption,
     MetricsWriter,
     RunFolder,
+    checkpoint_folders,
     new_checkpoint,
     remove_checkpoint,
+    stopped,
 )
 
 STATE, TENSORS = "ranker.json", "ranker.safetensors"
@@ -79,18 +77,9 @@ def train_ranker(
     run: Path,
     out: Path,
 ) -> None:
-    """Train a ranker, or resume a run, and save it in a model folder.
+    """Train a ranker, or resume a run, and save it in the model folder `out`.
 
-    Args:
-        config: `[ranker_training]`; the rest is stored with the run.
-        examples: training examples.
-        valid: validation examples, which select the weights.
-        tokenizer: the tokenizer of the model folder.
-        run: the folder for metrics and checkpoints.
-        out: the model folder.
-
-    Raises:
-        HiersumError: the run folder does not fit, or the loss is not finite.
+    The weights with the lowest loss on `valid` are kept; metrics and checkpoints go to `run`.
     """
     folder = RunFolder(run)
     folder.begin(config)
@@ -131,11 +120,7 @@ class RankerTrainer:
             self.best = _copy(self.network.state_dict())
 
     def run(self) -> None:
-        """Train to the last batch.
-
-        Raises:
-            TrainingError: the loss is not finite, or the run was interrupted.
-        """
+        """Train to the last batch; an interruption saves and raises an error."""
         num_steps = len(self.plan)
         with (
             Interruption() as interruption,
@@ -147,16 +132,13 @@ class RankerTrainer:
                 step, is_last = self.state.step, self.state.step == num_steps
                 if step % LOG_EVERY == 0 or is_last:
                     self._report(metrics)
-                if step % self.config.validate_every == 0 or is_last:
+                is_due = step % self.config.validate_every == 0 or is_last
+                if is_due:
                     self._validate(metrics)
-                    self._save()
-                elif interruption.is_set:
+                if is_due or interruption.is_set:
                     self._save()
                 if interruption.is_set and not is_last:
-                    raise TrainingError(
-                        f"stopped after step {step} of {num_steps}; "
-                        "the same command goes on from there"
-                    )
+                    raise stopped(step, num_steps)
 
     def best_network(self) -> RankerNetwork:
         """Return the network with the run's final weights."""
@@ -275,26 +257,18 @@ def _copy(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def save_state(root: Path, state: RankerState, groups: Groups) -> None:
-    """Write a checkpoint, then remove the previous one.
-
-    Raises:
-        TrainingError: it cannot be written; the previous one is kept.
-    """
+    """Write a checkpoint, then remove the previous one."""
     tensors = {f"{group}/{n}": t.contiguous() for group in groups for n, t in groups[group].items()}
     with new_checkpoint(root, state.step) as folder:
         save_file(tensors, folder / TENSORS)
         (folder / STATE).write_text(json.dumps(asdict(state), indent=2) + "\n")
-    for other in _checkpoints(root)[:-1]:
+    for other in checkpoint_folders(root)[:-1]:
         remove_checkpoint(other)
 
 
 def newest_state(root: Path) -> tuple[RankerState, dict[str, dict[str, Tensor]]] | None:
-    """Return the checkpoint to resume from, None if there is none.
-
-    Raises:
-        CheckpointError: it is damaged.
-    """
-    folders = _checkpoints(root)
+    """Return the checkpoint to resume from, None if there is none."""
+    folders = checkpoint_folders(root)
     if not folders:
         return None
     try:
@@ -309,9 +283,3 @@ def newest_state(root: Path) -> tuple[RankerState, dict[str, dict[str, Tensor]]]
         group, _, key = name.partition("/")
         groups.setdefault(group, {})[key] = tensor
     return state, groups
-
-
-def _checkpoints(root: Path) -> list[Path]:
-    """The complete checkpoints, oldest first."""
-    folders = (root / "checkpoints").glob("step-*")
-    return sorted(folders, key=lambda folder: int(folder.name.removeprefix("step-")))

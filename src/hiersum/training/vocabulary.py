@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hiersum.data.corpora import count_all, read_corpora
-from hiersum.data.files import write_atomically
+from hiersum.data.files import make_folder, write_atomically
 from hiersum.errors import InputError
 from hiersum.progress import tracked, waiting
 from hiersum.text.paragraphs import split_document
@@ -88,13 +88,10 @@ def _check_folder(folder: Path) -> None:
             raise InputError(
                 f"{folder}: its {name} depends on the vocabulary there; give another folder"
             )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with write_atomically(folder / ".writable"):
-            pass
-        (folder / ".writable").unlink()
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made a folder ({error.strerror})") from error
+    make_folder(folder)
+    with write_atomically(folder / ".writable"):
+        pass
+    (folder / ".writable").unlink()
 
 
 def _sample(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import torch
 from support import REPOSITORY
 
@@ -22,14 +24,15 @@ KINDS = {
     "ht": {},
     "released": {"profile": "hiersumm"},
     "ft": {"architecture": "ft", "layers": ("local", "local")},
-    "tdmca": {"architecture": "tdmca", "layers": ("local", "compressed"), "block_length": 8},
+    "tdmca": {"architecture": "tdmca", "layers": ("local", "compressed")},
     "t5": {"profile": "t5", "feed_forward": "gated-gelu", "tied_output": False},
 }
 
 
 def build(kind: str, **changes: object) -> Network:
     """Make a small network whose next tokens are neither certain nor all alike."""
-    network = build_network(ModelConfig(**{**TINY, **KINDS[kind], **changes}))
+    with mock.patch("hiersum.model.compressed.BLOCK_LENGTH", 8):
+        network = build_network(ModelConfig(**{**TINY, **KINDS[kind], **changes}))
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.2)

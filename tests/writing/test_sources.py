@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import asdict
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from support import EXAMPLES, REPOSITORY
 
 from hiersum.config import DataConfig
 from hiersum.text.documents import read_documents
+from hiersum.text.duplicates import merge_duplicates
 from hiersum.text.paragraphs import PlacedTexts, read_paragraphs
 from hiersum.text.sentences import split_sentences
 from hiersum.text.words import count_letters
@@ -28,9 +30,7 @@ from hiersum.writing.sources import (
     attribute,
 )
 
-PARAGRAPHS = read_paragraphs(
-    read_documents([EXAMPLES / "harbour-bridge"], DataConfig())[0], DataConfig()
-)
+PARAGRAPHS = read_paragraphs(read_documents([EXAMPLES / "harbour-bridge"], DataConfig())[0])
 
 
 def with_words_dropped(sentence: str, share: float, generator: random.Random) -> str:
@@ -92,15 +92,19 @@ def test_all_places_of_a_paragraph_are_named_with_its_probability() -> None:
     assert 0.9 < sentence.sources[0].score <= 1
 
 
-def test_near_copies_that_were_read_as_one_are_told_apart_by_their_own_words() -> None:
+def test_near_copies_that_were_read_as_one_are_told_apart_by_their_own_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looser = partial(merge_duplicates, near=0.5)
+    monkeypatch.setattr("hiersum.text.paragraphs.merge_duplicates", looser)
     start = (
         "Inspectors found cracks in two of the main cables of the old harbour bridge last year, and"
     )
     texts = [f"{start} the mayor {verb} to close it." for verb in ("promised", "refused")]
     documents = [Document.from_paragraphs([text]) for text in texts]
-    paragraphs = read_paragraphs(documents, DataConfig(near_duplicate=0.5))
+    paragraphs = read_paragraphs(documents)
     assert len(paragraphs) == 1
-    text_at = PlacedTexts(documents, 160).at
+    text_at = PlacedTexts(documents).at
     for number, verb in enumerate(("promised", "refused")):
         (found,) = attribute(
             [f"The mayor {verb} to close the bridge."], paragraphs, text_at=text_at

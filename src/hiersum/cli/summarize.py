@@ -265,7 +265,7 @@ def _print_summaries(summaries: Iterator[Summary], config: Config, *, as_json: b
         else:
             if number:
                 console.print()
-            print_summary(summary, console, max_paragraph_words=config.data.max_paragraph_words)
+            print_summary(summary, console)
         for sentence in summary.dropped[:_MAX_NOTES]:
             note(f"left out ({sentence.reason or 'no source supports it'}): {sentence.text}")
         for unread in summary.unread[:_MAX_NOTES]:

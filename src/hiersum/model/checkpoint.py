@@ -27,6 +27,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from hiersum.config import ModelConfig, config_from_dict
+from hiersum.config.model import BLOCK_LENGTH, COMPRESSION, RELATIVE_BUCKETS, RELATIVE_DISTANCE
 from hiersum.errors import CheckpointError, ConfigError
 from hiersum.model.inference import quantized_names
 from hiersum.model.network import Network, build_network
@@ -168,7 +169,21 @@ def _read_record(path: Path) -> Mapping[str, Any]:
 
 def _model_config(record: Mapping[str, Any], path: Path) -> ModelConfig:
     outside = {"format", "library", "storage", "weights_crc32"}
-    values = {name: value for name, value in record.items() if name not in outside}
+    # Settings of earlier versions, each with the only value that this one knows.
+    is_t5 = record.get("profile") == "t5"
+    known = {
+        "block_length": BLOCK_LENGTH,
+        "compression": COMPRESSION,
+        "relative_buckets": RELATIVE_BUCKETS,
+        "relative_distance": RELATIVE_DISTANCE,
+        "output_bias": not is_t5,
+        "scaled_output": is_t5 and record.get("tied_output", True),
+    }
+    values = {
+        name: value
+        for name, value in record.items()
+        if name not in outside and not (name in known and value == known[name])
+    }
     try:
         return config_from_dict({"model": values}).model
     except ConfigError as error:

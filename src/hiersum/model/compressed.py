@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hiersum.config import ModelConfig
+from hiersum.config.model import BLOCK_LENGTH, COMPRESSION, ModelConfig
 from hiersum.model.batch import Batch
 from hiersum.model.layers import drop, sinusoid
 from hiersum.model.parts import Parts
@@ -126,7 +126,7 @@ class BlockAttention(nn.Module):
     def __init__(self, parts: Parts) -> None:
         super().__init__()
         self.attention = parts.attention()
-        self.block_length = parts.config.block_length
+        self.block_length = BLOCK_LENGTH
 
     def forward(self, states_RD: Tensor, sequences: Spans) -> Tensor:
         lengths = []
@@ -162,7 +162,7 @@ class CompressedAttention(nn.Module):
     def __init__(self, parts: Parts) -> None:
         super().__init__()
         self.attention = parts.attention()
-        self.compression = parts.config.compression
+        self.compression = COMPRESSION
         width = parts.config.num_heads * parts.config.attention_head_width
         self.compress_key = nn.Linear(self.compression * width, width)
         self.compress_value = nn.Linear(self.compression * width, width)
@@ -346,7 +346,7 @@ class CompressedDecoder(nn.Module):
             if isinstance(layer.attention, CompressedAttention):
                 slot_weights.append(weights)
         if state.with_attention:
-            state.spread_attention(slot_weights, self.config.compression)
+            state.spread_attention(slot_weights, COMPRESSION)
         return self._logits(self._normalized(states_BND)).float().log_softmax(-1)
 
     def _run(

@@ -24,6 +24,8 @@ from hiersum.text.languages import UNKNOWN, detect_language, main_language
 from hiersum.text.words import count_words
 from hiersum.types import Document, Paragraph, Unread
 
+MAX_CHARACTERS = 5_000_000
+"""Characters read of one document."""
 _STDIN = "-"
 _CLUSTER_LINE = re.compile(r'\s*\[?\s*\{\s*"\w+"\s*:')
 # For PDF and Word files, which hold images, and for gzip.
@@ -56,7 +58,7 @@ def read_documents(
         try:
             if not is_named:
                 _check_kind(path)
-            document, rest = read_document(path, config)
+            document, rest = read_document(path)
         except InputError as error:
             if is_named:
                 raise
@@ -112,32 +114,29 @@ def _files(paths: Sequence[Path | str], as_found: bool) -> Iterator[tuple[Path, 
                 yield file, not (is_folder or as_found)
 
 
-def read_document(path: Path, config: DataConfig) -> tuple[Document, Unread | None]:
+def read_document(path: Path) -> tuple[Document, Unread | None]:
     """Read one file, or standard input for `-`; also return what was cut off at the limit.
 
     Raises:
         InputError: the file is missing, empty, damaged or not text.
     """
     name = "standard input" if str(path) == _STDIN else _shown(path)
-    data = _read_bytes(path, name, config.max_document_characters)
-    return document_of(data, name, kind_of(path), config)
+    data = _read_bytes(path, name, MAX_CHARACTERS)
+    return document_of(data, name, kind_of(path))
 
 
-def document_of(
-    data: bytes, name: str, suffix: str, config: DataConfig
-) -> tuple[Document, Unread | None]:
+def document_of(data: bytes, name: str, suffix: str) -> tuple[Document, Unread | None]:
     """Return the document in a file's bytes, and what was cut off at the limit.
 
     Args:
         data: the content of the file.
         name: the document's name.
         suffix: the file's suffix, such as `.md`; may be empty.
-        config: limits.
 
     Raises:
         InputError: the bytes are damaged, or there is no text in them.
     """
-    extract = extract_text(data, name, suffix, max_characters=config.max_document_characters)
+    extract = extract_text(data, name, suffix, max_characters=MAX_CHARACTERS)
     if _CLUSTER_LINE.match(extract.text):
         raise InputError(
             f"{name}: this is JSON, perhaps clusters; give it as a .jsonl or .json file"
@@ -146,7 +145,7 @@ def document_of(
         raise InputError(f"{name}: there is no text in it")
     unread = None
     if extract.is_cut:
-        unread = Unread(name, _cut_off(config))
+        unread = Unread(name, _cut_off())
     return Document(extract.text, name, extract.url), unread
 
 
@@ -241,7 +240,6 @@ def choose_documents(
     wanted = config.language
     if wanted == "auto":
         wanted = main_language(languages, [len(document.text) for document in documents])
-    limit = config.max_document_characters
     chosen: list[Document] = []
     unread: list[Unread] = []
     for number, (document, language) in enumerate(zip(documents, languages)):
@@ -250,11 +248,9 @@ def choose_documents(
             reason = _beyond(config)
         elif UNKNOWN not in (wanted, language) and language != wanted:
             reason = f"its language is {language}, not {wanted} (data.language=any reads all)"
-        chosen.append(
-            Document("", document.name, document.url) if reason else _cleaned(document, limit)
-        )
-        if not reason and len(document.text) > limit:
-            reason = _cut_off(config)
+        chosen.append(Document("", document.name, document.url) if reason else _cleaned(document))
+        if not reason and len(document.text) > MAX_CHARACTERS:
+            reason = _cut_off()
         if reason:
             unread.append(Unread(document.name or f"document {number + 1}", reason, number))
     return chosen, unread
@@ -287,12 +283,12 @@ def nothing_to_read(unread: Sequence[Unread]) -> str:
     return "there is no text in the documents"
 
 
-def _cleaned(document: Document, max_characters: int) -> Document:
+def _cleaned(document: Document) -> Document:
     """Return the beginning of a document with clean text."""
     if document.paragraphs is None:
-        return replace(document, text=clean_text(document.text[:max_characters]))
+        return replace(document, text=clean_text(document.text[:MAX_CHARACTERS]))
     kept: list[str] = []
-    room = max_characters
+    room = MAX_CHARACTERS
     for paragraph in document.paragraphs:
         kept.append(clean_text(paragraph[: max(room, 0)]))
         room -= len(paragraph)
@@ -310,6 +306,5 @@ def _beyond(config: DataConfig) -> str:
     return f"beyond the first {config.max_documents} documents (data.max_documents)"
 
 
-def _cut_off(config: DataConfig) -> str:
-    limit = f"{config.max_document_characters:,}"
-    return f"only its first {limit} characters were read (data.max_document_characters)"
+def _cut_off() -> str:
+    return f"only its first {MAX_CHARACTERS:,} characters were read"

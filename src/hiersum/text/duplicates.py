@@ -22,6 +22,8 @@ from hiersum.text.overlap import ngram_overlap, split_rouge_words
 from hiersum.text.words import split_words
 from hiersum.types import Cluster, Document, Paragraph
 
+NEAR_DUPLICATE = 0.8
+"""Merge paragraphs that share at least this much of their word triples."""
 _CLONE_RECALL = 0.8  # of the target's bigrams (the paper's section 4)
 _NUM_HASHES = 32
 _BAND_SIZE = 2  # 16 bands of 2: sets that share 80 % meet with probability 1 - 1e-7
@@ -33,7 +35,9 @@ _PRIME = np.uint64((1 << 31) - 1)
 _BLANKS = re.compile(r"\s+")
 
 
-def merge_duplicates(paragraphs: Sequence[Paragraph], *, near: float) -> list[Paragraph]:
+def merge_duplicates(
+    paragraphs: Sequence[Paragraph], *, near: float = NEAR_DUPLICATE
+) -> list[Paragraph]:
     """Keep the first of duplicate paragraphs, with the places of the others.
 
     Paragraphs are duplicates if their words are equal, or the Jaccard index of their word triples

@@ -66,13 +66,13 @@ class Task:
 
 
 def keep_exact_sources(
-    sentences: Sequence[SummarySentence], documents: Sequence[Document], max_paragraph_words: int
+    sentences: Sequence[SummarySentence], documents: Sequence[Document]
 ) -> list[SummarySentence]:
     """Drop near copies that do not contain this exact sentence."""
 
     @cache
     def words_of(document: int) -> list[str]:
-        texts = split_document(documents[document], max_paragraph_words)
+        texts = split_document(documents[document])
         return [" ".join(split_words(text)) for text in texts]
 
     def holds(source: Source, wanted: str) -> bool:
@@ -153,7 +153,7 @@ class ExtractiveWriter:
         config = self.config
         opened = open_cluster(cluster, request, config.data)
         keep_all = cluster.graph is not None
-        paragraphs = read_paragraphs(opened.cluster.documents, config.data, keep_all=keep_all)
+        paragraphs = read_paragraphs(opened.cluster.documents, keep_all=keep_all)
         scores = self.ranker.scores(opened.query, paragraphs)
         ranking = best_first(scores)[:MAX_PARAGRAPHS]
         title = opened.cluster.title
@@ -173,8 +173,7 @@ class ExtractiveWriter:
         drafts = []
         for number, reading in enumerate(readings):
             sentences = SYSTEMS[self.name](reading.prepared, self.config.extractive)
-            documents, limit = reading.cluster.documents, self.config.data.max_paragraph_words
-            draft = Draft(keep_exact_sources(sentences, documents, limit))
+            draft = Draft(keep_exact_sources(sentences, reading.cluster.documents))
             for sentence in draft.sentences:
                 told(number, sentence)
             drafts.append(draft)

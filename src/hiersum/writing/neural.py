@@ -193,7 +193,7 @@ class NeuralWriter:
             is_over = tokenizer.end_id in hypothesis.token_ids
             if len(sentences) == 1 and not is_over and not ends_sentence(sentences[0]):
                 sentences = [f"{sentences[0]}\u2026"]
-            placed = PlacedTexts(reading.cluster.documents, self.config.data.max_paragraph_words)
+            placed = PlacedTexts(reading.cluster.documents)
             trail = trail_of(hypothesis, reading.prepared, tokenizer)
             attention = trail.by_sentence(sentences)
             drafts.append(

@@ -151,6 +151,8 @@ def _schema() -> Any:
         unsupported=rows(text=text, start=whole, end=whole, kind=text),
         support=real,
         quoted=truth,
+        speaker=text,
+        disputed=truth,
         reason=text,
     )
     sides = rows(document=whole, paragraph=whole, text=text, start=whole, end=whole)

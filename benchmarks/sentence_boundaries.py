@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from hiersum.text.sentences import split_sentences
@@ -21,18 +23,12 @@ Splitter = Callable[[str, str], list[str]]
 def splitters() -> dict[str, Splitter]:
     """Return ours and those of the installed libraries, given a text and its language."""
     found: dict[str, Splitter] = {"ours": lambda text, language: split_sentences(text)}
-    try:
-        import sentencex
-
-        found["sentencex"] = lambda text, language: list(sentencex.segment(language, text))
-    except ImportError:
-        pass
-    try:
-        import nupunkt
-
-        found["nupunkt"] = lambda text, language: list(nupunkt.sent_tokenize(text))
-    except ImportError:
-        pass
+    if find_spec("sentencex"):
+        segment = import_module("sentencex").segment
+        found["sentencex"] = lambda text, language: list(segment(language, text))
+    if find_spec("nupunkt"):
+        tokenize = import_module("nupunkt").sent_tokenize
+        found["nupunkt"] = lambda text, language: list(tokenize(text))
     return found
 
 

@@ -50,20 +50,7 @@ class Request:
         with_attention: bool,
         systems: Sequence[str],
     ) -> Request:
-        """Return the request if it is valid.
-
-        Args:
-            focus: a question or aspect; may be empty.
-            max_words: maximum length.
-            system: the writer to use.
-            strict: require more support than usual.
-            draft: include unsupported sentences.
-            with_attention: also return attention between paragraphs.
-            systems: the available writers.
-
-        Raises:
-            InputError: an option is out of range or unknown.
-        """
+        """Return the request if it is valid; `systems` are the available writers."""
         focus = clean_text(focus or "").strip()
         if system in NEURAL_SYSTEMS and system not in systems:
             raise InputError(f"system {system!r} needs a model of its kind; name one with --model")

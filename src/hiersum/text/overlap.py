@@ -67,11 +67,8 @@ def ngram_overlap(
 ) -> Overlap:
     """Count the n-grams that candidates share with their targets, clipped to the target's counts.
 
-    Args:
-        targets: one text for all candidates, or one for each of them.
+    There is one target for all candidates, or one for each of them.
     """
-    if n < 1:
-        raise ValueError(f"n must be at least 1, got {n}")
     return count_ngrams(_encode_pairs(targets, candidates, stem), n)
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -218,21 +218,24 @@ def _union_matches(target: Sequence[array[int]], candidate: Sequence[array[int]]
         return LCSseq.similarity(target[0], candidate[0])
     united: Counter[int] = Counter()
     for sentence in target:
-        places = {place for other in candidate for place in _lcs_places(sentence, other)}
+        masks: dict[int, int] = {}
+        for place, word in enumerate(sentence):
+            masks[word] = masks.get(word, 0) | 1 << place
+        places = {place for other in candidate for place in _lcs_places(sentence, masks, other)}
         united.update(sentence[place] for place in places)
     written = Counter(word for sentence in candidate for word in sentence)
     return (united & written).total()
 
 
-def _lcs_places(sentence: Sequence[int], other: Sequence[int]) -> Iterator[int]:
+def _lcs_places(
+    sentence: Sequence[int], masks: Mapping[int, int], other: Sequence[int]
+) -> Iterator[int]:
     """Yield the places of a sentence that are in its LCS with another, from the last one.
 
+    `masks` has the places of each word of the sentence, as bits.
     The lengths of LCSs are counted on bit vectors (Hyyrö's). `rouge-score` walks back from the ends
     of both, takes every match, and otherwise steps back in the sentence unless that shortens the LCS.
     """
-    masks: dict[int, int] = {}
-    for place, word in enumerate(sentence):
-        masks[word] = masks.get(word, 0) | 1 << place
     everything = (1 << len(sentence)) - 1
     flat = everything
     rises = [0]  # bit i of rises[j]: the LCS with the first j words of `other` grows at place i
@@ -241,12 +244,16 @@ def _lcs_places(sentence: Sequence[int], other: Sequence[int]) -> Iterator[int]:
         flat = ((flat + hits) | (flat - hits)) & everything
         rises.append(everything ^ flat)
     i, j = len(sentence), len(other)
-    while i and j and rises[j] & ((1 << i) - 1):
-        below = (1 << (i - 1)) - 1
+    while i and j:
+        last = 1 << (i - 1)
+        below = last - 1
         if sentence[i - 1] == other[j - 1]:
             yield i - 1
             i, j = i - 1, j - 1
-        elif (rises[j - 1] & (2 * below + 1)).bit_count() > (rises[j] & below).bit_count():
+        elif (
+            rises[j] & last
+            and (rises[j - 1] & (last | below)).bit_count() > (rises[j] & below).bit_count()
+        ):
             j -= 1
         else:
             i -= 1

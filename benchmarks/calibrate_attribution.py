@@ -133,7 +133,7 @@ def attention_of(cases: list[Case], folder: str) -> list[NDArray[np.float64]]:
     from hiersum.config import Config
     from hiersum.data.batches import collate
     from hiersum.data.example import TITLE_PLACE, build_example
-    from hiersum.ranking.baselines import ReadingOrder
+    from hiersum.ranking.ranker import ReadingOrder
     from hiersum.text.words import count_letters
     from hiersum.writing.neural_model import NeuralModel
     from hiersum.writing.sources import Trail

@@ -22,7 +22,7 @@ from hiersum.data.batches import bucket, cut, padded_size
 from hiersum.data.corpora import read_corpus
 from hiersum.data.prepare import Part, Recipe, prepare_part
 from hiersum.data.shards import Manifest, PreparedSet, Rows
-from hiersum.ranking.baselines import SimilarityRanker
+from hiersum.ranking.ranker import SimilarityRanker
 from hiersum.text.overlap import ngram_overlap
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.tokenizer import Tokenizer, train_tokenizer

@@ -36,9 +36,8 @@ from hiersum.bundled import FOLDER
 from hiersum.config import Config
 from hiersum.data.corpora import read_corpus
 from hiersum.evaluation.rouge import recall_interval as interval
-from hiersum.ranking.baselines import ReadingOrder, SimilarityRanker
 from hiersum.ranking.neural import NeuralRanker
-from hiersum.ranking.ranker import Ranker, best_first
+from hiersum.ranking.ranker import Ranker, ReadingOrder, SimilarityRanker, best_first
 from hiersum.ranking.scorer import CitationRanker
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.tokenizer import Tokenizer

@@ -32,7 +32,7 @@ from hiersum.graphs.similarity import similarity_graph
 from hiersum.model.hierarchy import GlobalLayer
 from hiersum.model.network import EncoderDecoder
 from hiersum.progress import tracked
-from hiersum.ranking.baselines import SimilarityRanker
+from hiersum.ranking.ranker import SimilarityRanker
 from hiersum.text.facts import SourceFacts, find_facts
 from hiersum.text.overlap import lcs_overlap, ngram_overlap
 from hiersum.text.sentences import split_sentences

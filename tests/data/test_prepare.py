@@ -38,8 +38,8 @@ from hiersum.data.shards import PreparedSet, from_bytes, read_shard
 from hiersum.errors import CheckpointError, DataError, InputError
 from hiersum.model.checkpoint import save_pretrained
 from hiersum.model.network import build_network
-from hiersum.ranking.baselines import SimilarityRanker
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
+from hiersum.ranking.ranker import SimilarityRanker
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster, Document, Example, Paragraph
 

@@ -20,8 +20,8 @@ from hiersum.data.example import build_example
 from hiersum.errors import CheckpointError, ConfigError
 from hiersum.model.checkpoint import from_pretrained, save_pretrained
 from hiersum.model.network import build_network
-from hiersum.ranking.baselines import SimilarityRanker
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
+from hiersum.ranking.ranker import SimilarityRanker
 from hiersum.text.tokenizer import Tokenizer, train_tokenizer
 from hiersum.text.words import count_words
 from hiersum.types import Example, Paragraph, Place, Sentence

@@ -220,7 +220,7 @@ def _check_request(config: Config, title: str, **asked: Any) -> None:
         asked["max_words"] = config.decoding.max_words
     asked["system"] = asked["system"] or "lexrank"
     systems = ("lexrank", "lead", *NEURAL_SYSTEMS, *plugin_names("writers"))
-    Request.checked(**asked, with_attention=False, systems=systems)
+    Request(**asked).checked(systems)
 
 
 def _check_target(target: Path, sources: Sequence[Path | str], what: str) -> None:

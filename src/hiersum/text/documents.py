@@ -38,16 +38,8 @@ def read_documents(
 ) -> tuple[list[Document], list[Unread]]:
     """Read files and folders (`-` is standard input) as documents of one cluster.
 
-    Args:
-        paths: files and folders.
-        config: limits.
-        as_found: treat files as if found in a folder: skip unreadable ones.
-
-    Returns:
-        The documents, named by their paths, and what was not read, with reasons.
-
-    Raises:
-        InputError: a named file is missing or unreadable, or nothing at all could be read.
+    Also return what was not read, with reasons. `as_found` treats named files like those found in a
+    folder: unreadable ones are skipped.
     """
     documents: list[Document] = []
     unread: list[Unread] = []
@@ -75,11 +67,7 @@ def read_documents(
 def gather_documents(
     given: Sequence[str | Path | Document], config: DataConfig
 ) -> tuple[list[Document], list[Unread]]:
-    """Return documents from Python values: a string is a text, a `Path` is read.
-
-    Raises:
-        InputError: a value is none of these, or a file cannot be read.
-    """
+    """Return documents from Python values: a string is a text, a `Path` is read."""
     if isinstance(given, (str, Path, Document)):
         given = [given]
     if not isinstance(given, Iterable):
@@ -115,27 +103,14 @@ def _files(paths: Sequence[Path | str], as_found: bool) -> Iterator[tuple[Path, 
 
 
 def read_document(path: Path) -> tuple[Document, Unread | None]:
-    """Read one file, or standard input for `-`; also return what was cut off at the limit.
-
-    Raises:
-        InputError: the file is missing, empty, damaged or not text.
-    """
+    """Read one file, or standard input for `-`; also return what was cut off at the limit."""
     name = "standard input" if str(path) == _STDIN else _shown(path)
     data = _read_bytes(path, name, MAX_CHARACTERS)
     return document_of(data, name, kind_of(path))
 
 
 def document_of(data: bytes, name: str, suffix: str) -> tuple[Document, Unread | None]:
-    """Return the document in a file's bytes, and what was cut off at the limit.
-
-    Args:
-        data: the content of the file.
-        name: the document's name.
-        suffix: the file's suffix, such as `.md`; may be empty.
-
-    Raises:
-        InputError: the bytes are damaged, or there is no text in them.
-    """
+    """Return the document in a file's bytes, and what was cut off at the limit."""
     extract = extract_text(data, name, suffix, max_characters=MAX_CHARACTERS)
     if _CLUSTER_LINE.match(extract.text):
         raise InputError(
@@ -143,9 +118,7 @@ def document_of(data: bytes, name: str, suffix: str) -> tuple[Document, Unread |
         )
     if not count_words(extract.text[:100_000]):
         raise InputError(f"{name}: there is no text in it")
-    unread = None
-    if extract.is_cut:
-        unread = Unread(name, _cut_off())
+    unread = Unread(name, _cut_off()) if extract.is_cut else None
     return Document(extract.text, name, extract.url), unread
 
 
@@ -236,8 +209,11 @@ def choose_documents(
 
     Dropped documents stay in the list without text, so that indices remain valid.
     """
-    languages = _languages(documents, config)
     wanted = config.language
+    if wanted == "any" or (wanted == "auto" and len(documents) == 1):
+        languages = [UNKNOWN] * len(documents)
+    else:
+        languages = [detect_language(document.text) for document in documents]
     if wanted == "auto":
         wanted = main_language(languages, [len(document.text) for document in documents])
     chosen: list[Document] = []
@@ -248,9 +224,12 @@ def choose_documents(
             reason = _beyond(config)
         elif UNKNOWN not in (wanted, language) and language != wanted:
             reason = f"its language is {language}, not {wanted} (data.language=any reads all)"
-        chosen.append(Document("", document.name, document.url) if reason else _cleaned(document))
-        if not reason and len(document.text) > MAX_CHARACTERS:
-            reason = _cut_off()
+        if reason:
+            chosen.append(Document("", document.name, document.url))
+        else:
+            chosen.append(_cleaned(document))
+            if len(document.text) > MAX_CHARACTERS:
+                reason = _cut_off()
         if reason:
             unread.append(Unread(document.name or f"document {number + 1}", reason, number))
     return chosen, unread
@@ -293,13 +272,6 @@ def _cleaned(document: Document) -> Document:
         kept.append(clean_text(paragraph[: max(room, 0)]))
         room -= len(paragraph)
     return Document.from_paragraphs(kept, document.name, document.url)
-
-
-def _languages(documents: Sequence[Document], config: DataConfig) -> list[str]:
-    is_only_one = len(documents) == 1 and config.language == "auto"
-    if config.language == "any" or is_only_one:
-        return [UNKNOWN] * len(documents)
-    return [detect_language(document.text) for document in documents]
 
 
 def _beyond(config: DataConfig) -> str:

@@ -8,7 +8,6 @@ dropped, so they always point into the document.
 from __future__ import annotations
 
 import re
-import string
 import textwrap
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -25,7 +24,6 @@ _WRAP_WIDTHS = (30, 120)  # shorter lines are verse or lists, longer ones are pa
 _SHORT_LINE = 0.75  # relative to the usual width: a shorter line ends its paragraph
 _MAX_WORD_CHARACTERS = 40  # mean; above it, this is data rather than language
 _MIN_LETTER_SHARE = 0.5
-_ASCII_LETTERS = string.ascii_letters.encode("ascii")
 _MIN_WORDS = 4
 MAX_PARAGRAPH_WORDS = 160
 """Longer paragraphs are split at sentence ends."""
@@ -54,9 +52,7 @@ _SHORT_NOTICE = re.compile(
 def read_paragraphs(documents: Sequence[Document], *, keep_all: bool = False) -> list[Paragraph]:
     """Split documents into paragraphs, in reading order, without fragments and duplicates.
 
-    Args:
-        documents: the documents of one cluster.
-        keep_all: drop and merge nothing, as a user's graph refers to every paragraph.
+    `keep_all` drops and merges nothing, as a user's graph refers to every paragraph.
     """
     labels = document_labels(documents)
     paragraphs = [
@@ -109,7 +105,7 @@ def split_text(text: str, max_words: int = MAX_PARAGRAPH_WORDS) -> list[str]:
 def is_fragment(text: str) -> bool:
     """Whether this is a heading, menu entry, notice, table row or data rather than prose."""
     num_words = count_words(text)
-    num_letters = _count_letters(text)
+    num_letters = sum(map(str.isalpha, text))
     num_visible = len(text) - text.count(" ")
     return (
         num_words < _MIN_WORDS
@@ -119,12 +115,6 @@ def is_fragment(text: str) -> bool:
         or (num_words <= _MAX_NOTICE_WORDS and _NOTICE.search(text) is not None)
         or (num_words <= _MAX_SHORT_NOTICE_WORDS and _SHORT_NOTICE.search(text) is not None)
     )
-
-
-def _count_letters(text: str) -> int:
-    if text.isascii():  # many times faster than character by character
-        return len(text) - len(text.encode("ascii").translate(None, _ASCII_LETTERS))
-    return sum(map(str.isalpha, text))
 
 
 def _wrap_width(lines: Sequence[str]) -> int | None:

@@ -21,9 +21,8 @@ from hiersum.evaluation.rouge import TABLE_1 as PAPER
 from hiersum.evaluation.rouge import recall_interval as interval
 from hiersum.parallel import LocalEngine, in_order
 from hiersum.progress import tracked
-from hiersum.ranking.baselines import SimilarityRanker
 from hiersum.ranking.choice import choose_ranker
-from hiersum.ranking.ranker import Ranker, best_first
+from hiersum.ranking.ranker import Ranker, SimilarityRanker, best_first
 from hiersum.training.ranker_examples import RankerExamples, label_clusters, read_unseen
 from hiersum.training.ranker_trainer import train_ranker
 from hiersum.types import Cluster

@@ -45,7 +45,7 @@ class RandomNetwork:
         self.vocab_size = vocab_size
         self.draw = torch.Generator().manual_seed(seed)
 
-    def start(self, encoded: object, num_beams: int, with_attention: bool = False) -> object:
+    def start(self, encoded: object, num_beams: int) -> object:
         return self
 
     def step(self, token_ids: torch.Tensor, state: object) -> torch.Tensor:

@@ -121,14 +121,6 @@ class MultiHeadAttention(nn.Module):
         )
         return self.merge(mixed_YHK)
 
-    def weights_across(
-        self, states_YD: Tensor, memory_RD: Tensor, targets: Spans, sources: Spans
-    ) -> list[Tensor]:
-        """Return the weights of `across` (without dropout), one weights_HSM per cluster."""
-        query_YHK = self.project_query(states_YD)
-        key_RHK, _ = self.project_memory(memory_RD)
-        return attention_weights(query_YHK, key_RHK, targets, sources, scale=self.scale)
-
     def drop_inputs(self, states_RD: Tensor) -> Tensor:
         """Apply the dropout of inputs to linear layers."""
         return drop(states_RD, self.dropout.inputs, self.training)

@@ -146,7 +146,7 @@ class NeuralModel:
             examples: the inputs.
             search: search settings.
             sources: title and paragraphs of each as text, for `grounded` words.
-            watch: called with the batch's progress; hypotheses then record their attention.
+            watch: called with the batch's progress.
         """
         batch = collate([replace(example, target_ids=None) for example in examples])
         constraints: list[Constraint] = []
@@ -171,7 +171,6 @@ class NeuralModel:
                 end_id=self.tokenizer.end_id,
                 forbidden=self.tokenizer.forbidden_ids(self.network.config.vocab_size),
                 constraints=constraints,
-                paragraph_lengths=None if watch is None else batch.paragraph_lengths,
             )
         return [of_cluster[0] for of_cluster in hypotheses]
 

@@ -175,15 +175,6 @@ def search_memory() -> str:
     )
 
 
-def search_compiled() -> str:
-    result = latest("decoding")["released"]["compiled"]
-    return (
-        f"`compile`, released profile: the first search takes {result['first_search_seconds']} s, later "
-        f"ones {result['milliseconds_a_step']} ms a step, {result['times_faster_than_ours']} times as "
-        "fast as packed weights."
-    )
-
-
 def rounding_errors() -> str:
     record = latest("decoding")
     columns = {"T5": record["t5"]["errors"], "released profile": record["released"]["errors"]}
@@ -545,7 +536,6 @@ PAGES = {
         "constants": constants_table,
         "search": search_table,
         "memory": search_memory,
-        "compiled": search_compiled,
         "rounding": rounding_errors,
         "roofline": roofline_table,
     },

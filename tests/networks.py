@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import torch
 from support import REPOSITORY
 
@@ -34,6 +35,12 @@ def build(kind: str, **changes: object) -> Network:
         for parameter in network.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.2)
     return network.eval()
+
+
+def unpadded(ids: np.ndarray, pad_id: int) -> list[list[list[int]]]:
+    """Return the paragraphs of padded clusters, (B, P, T), or (B, M) with one paragraph each."""
+    clusters = ids if ids.ndim == 3 else ids[:, None]
+    return [[row[row != pad_id].tolist() for row in cluster] for cluster in clusters]
 
 
 class RandomNetwork:

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from networks import BEGIN, END, KINDS, build
+from networks import BEGIN, END, KINDS, build, unpadded
 
 from hiersum.config import SearchConfig
 from hiersum.conversion.released import convert_released, load_released
 from hiersum.errors import ConfigError
 from hiersum.model.batch import Batch
-from hiersum.model.checkpoint import from_pretrained
+from hiersum.model.folder import from_pretrained
 from hiersum.model.network import Network
 from hiersum.writing.beam import CHUNK, Hypothesis, beam_search, chunked_topk, length_penalty
 
@@ -27,7 +27,7 @@ def golden_search(name: str, stopping: str, tmp_path: Path) -> tuple[list[Hypoth
     network = from_pretrained(convert_released(path, None, tmp_path / "out"))
     options = torch.load(path, weights_only=False)["opt"]
     golden = np.load(RELEASED / f"{name}.npz")
-    batch = Batch.from_padded(torch.tensor(golden["src"]), network.config.pad_id)
+    batch = Batch.from_ids(unpadded(golden["src"], network.config.pad_id))
     config = SearchConfig(
         beam_size=options.beam_size,
         length_penalty=options.alpha,

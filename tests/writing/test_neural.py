@@ -17,7 +17,7 @@ from hiersum.bundled import recommended_settings
 from hiersum.config import ModelConfig
 from hiersum.data.example import build_example
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.model.checkpoint import from_pretrained, save_pretrained
+from hiersum.model.folder import from_pretrained, save_pretrained
 from hiersum.model.network import build_network
 from hiersum.ranking.baselines import SimilarityRanker
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape

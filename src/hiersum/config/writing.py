@@ -43,8 +43,6 @@ class SearchConfig:
     """Use eight-bit weights: faster on CPUs, nearly the same summaries."""
     half_source: bool = False
     """Keep the source's keys and values in bfloat16: faster on CPUs that support it."""
-    compile: bool = False
-    """Compile the decoder: takes minutes at the start, then each step is faster."""
 
     def __post_init__(self) -> None:
         for name in ("max_words", "beam_size", "max_length", "batch_tokens"):

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from hiersum.config import ModelConfig
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.model.checkpoint import fetch, save_pretrained
+from hiersum.model.folder import fetch, save_pretrained
 from hiersum.model.layers import NORM_EPSILON
 from hiersum.model.network import EncoderDecoder, build_network
 

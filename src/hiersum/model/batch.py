@@ -85,15 +85,6 @@ class Batch:
         )
         return batch if targets is None else batch.with_targets(targets)
 
-    @classmethod
-    def from_padded(
-        cls, source_BPT: Tensor, pad_id: int, targets: Sequence[Sequence[int]] | None = None
-    ) -> Batch:
-        """Make a batch from padded ids: (B, P, T), or (B, M) with one paragraph per cluster."""
-        padded_BPT = source_BPT if source_BPT.dim() == 3 else source_BPT[:, None]
-        sources = [[ids[ids != pad_id].tolist() for ids in cluster] for cluster in padded_BPT]
-        return cls.from_ids(sources, targets)
-
     def with_targets(self, targets: Sequence[Sequence[int]]) -> Batch:
         """Return the batch with targets, each from begin piece to end piece."""
         if len(targets) != len(self):

@@ -16,8 +16,7 @@ from hiersum.config import Config, ModelConfig, SearchConfig
 from hiersum.data.batches import collate
 from hiersum.data.example import InputForm
 from hiersum.errors import CheckpointError
-from hiersum.model.checkpoint import TOKENIZER, fetch, from_pretrained
-from hiersum.model.decoder import DecoderLayer
+from hiersum.model.folder import TOKENIZER, fetch, from_pretrained
 from hiersum.model.inference import can_pack, copy_modules, packed, quantized
 from hiersum.model.network import EncoderDecoder, Network
 from hiersum.text.penn import to_penn
@@ -57,7 +56,7 @@ class NeuralModel:
 
         Args:
             name_or_dir: the folder, or `owner/name`.
-            search: whether to use eight-bit weights or compiled layers.
+            search: whether to use eight-bit weights or a source in bfloat16.
             device: where to run.
 
         Raises:
@@ -217,15 +216,13 @@ def _spread(
 def prepare(network: Network, config: SearchConfig) -> Network:
     """Return a copy of the network prepared for search as `config` says.
 
-    Do this once per model: packing weights takes up to a second, compiling layers a minute or more.
+    Do this once per model: packing weights takes up to a second.
     """
     if config.half_source:  # first, since packed weights cannot be copied
         network = with_half_source(network)
     if config.int8:
-        network = quantized(network)
-    elif not config.compile and can_pack(network):  # the compiler has its own kernels
-        network = packed(network)
-    return compiled(network) if config.compile else network
+        return quantized(network)
+    return packed(network) if can_pack(network) else network
 
 
 def with_half_source(network: Network) -> Network:
@@ -238,20 +235,6 @@ def with_half_source(network: Network) -> Network:
     halved = copy_modules(network)
     halved.decoder.half_source = True
     return halved
-
-
-def compiled(network: Network) -> Network:
-    """Return a network with the same weights and compiled decoder steps.
-
-    T-DMCA is returned unchanged: its caches change shape at every step.
-    """
-    if not isinstance(network, EncoderDecoder):
-        return network
-    fast = copy_modules(network)  # leaves the given one unchanged
-    for layer in fast.decoder.layers:
-        assert isinstance(layer, DecoderLayer)
-        layer.step = torch.compile(layer.step, dynamic=True)  # type: ignore[method-assign]
-    return fast
 
 
 @contextmanager

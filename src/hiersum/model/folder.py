@@ -13,12 +13,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import re
 import shutil
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +24,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from hiersum.atomic import replacing
 from hiersum.config import ModelConfig, config_from_dict
 from hiersum.errors import CheckpointError, ConfigError
 from hiersum.model.inference import quantized_names
@@ -61,18 +60,18 @@ def save_pretrained(
         raise ConfigError(f"storage must be one of {', '.join(STORAGES)}, got {storage!r}")
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
-    with _replacing(folder / WEIGHTS) as path:
+    with replacing(folder / WEIGHTS) as path:
         save_file(pack(network.state_dict(), storage), path, metadata={"format": "pt"})
         path.chmod(folder.stat().st_mode & 0o666)  # safetensors makes it readable by the owner only
         checksum = _checksum(path)
     if tokenizer is not None and tokenizer.resolve() != (folder / TOKENIZER).resolve():
-        with _replacing(folder / TOKENIZER) as path:
+        with replacing(folder / TOKENIZER) as path:
             shutil.copyfile(tokenizer, path)
-    with _replacing(folder / CARD) as path:
+    with replacing(folder / CARD) as path:
         path.write_text(card if card is not None else _card(network), encoding="utf-8")
     record = {"format": FORMAT, "library": "hiersum", "storage": storage, "weights_crc32": checksum}
     record |= dataclasses.asdict(network.config)
-    with _replacing(folder / CONFIG) as path:
+    with replacing(folder / CONFIG) as path:
         path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return folder
 
@@ -210,14 +209,6 @@ def _check_names(
 def _some(names: list[str]) -> str:
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return ", ".join(names[:3]) + more
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path that then replaces the file."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    yield temporary
-    os.replace(temporary, path)
 
 
 def _checksum(path: Path) -> int:

@@ -31,6 +31,7 @@ from hiersum.text.words import count_words
 from hiersum.types import Attention, Cluster, Progress, Sentence, Source, SummarySentence
 from hiersum.writing.neural_model import NeuralModel, text_of
 from hiersum.writing.page import DraftSentence
+from hiersum.writing.plan_scorer import PlanScorer
 from hiersum.writing.planned import PlannedSearch
 from hiersum.writing.sources import attribute
 from hiersum.writing.writer import Draft, Readable, Reading, Told, Watch, open_cluster
@@ -51,6 +52,7 @@ class NeuralWriter:
         self.ranker = ranker
         self.config = config
         self.checker = checker or open_checker(model.folder, config.decoding.checker).checker
+        self.plan_scorer = PlanScorer.load(model.folder)
 
     @classmethod
     def load(cls, name_or_dir: str | Path, config: Config) -> NeuralWriter:
@@ -123,7 +125,12 @@ class NeuralWriter:
             told(number, with_sources(sentence, numbered[number]))
 
         planned = PlannedSearch(
-            network, self.neural.tokenizer, self.neural.spelling, self.checker, search
+            network,
+            self.neural.tokenizer,
+            self.neural.spelling,
+            self.checker,
+            search,
+            self.plan_scorer,
         )
         answers = [self._answers(request.focus, sentences) for sentences in numbered]
         pages = planned.write(

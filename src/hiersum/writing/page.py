@@ -12,6 +12,7 @@ from hiersum.model.planner import Outline, Plan, SourceSentences
 from hiersum.text.sentences import ends_sentence
 from hiersum.text.words import leans_on_another
 from hiersum.types import Example, Paragraph, Sentence, Words
+from hiersum.writing.plan_scorer import PlanFeatures, plan_features
 from hiersum.writing.policy import Scores
 
 MIN_QUOTED_WORDS = 4
@@ -57,6 +58,11 @@ class Page:
     """The plan to try next, overriding the planner."""
     num_failed: int = 0
     is_done: bool = False
+
+    @cached_property
+    def features(self) -> PlanFeatures:
+        """What the text shows of the source sentences."""
+        return plan_features(self.example, self.sentences)
 
     @property
     def outline(self) -> Outline:

@@ -26,7 +26,7 @@ from hiersum.data.batches import collate
 from hiersum.data.corpora import read_corpus
 from hiersum.data.example import InputForm, build_example
 from hiersum.errors import InputError
-from hiersum.model.checkpoint import TOKENIZER, from_pretrained
+from hiersum.model.folder import TOKENIZER, from_pretrained
 from hiersum.model.network import EncoderDecoder
 from hiersum.progress import tracked
 from hiersum.ranking.choice import choose_ranker

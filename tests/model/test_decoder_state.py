@@ -15,7 +15,7 @@ SOURCES = Spans((5, 5, 5, 2, 7, 7))
 
 def test_source_block_attends_as_each_source_alone() -> None:
     """Held to torch's kernel, source by source."""
-    key_RHK, value_RHK = torch.randn(2, SOURCES.num_rows, 3, 4)
+    key_RHK, value_RHK = torch.randn(2, sum(SOURCES.lengths), 3, 4)
     query_BNHK = torch.randn(6, 2, 3, 4)
 
     blocks = source_blocks(key_RHK, value_RHK, SOURCES)
@@ -34,7 +34,7 @@ def test_source_block_attends_as_each_source_alone() -> None:
 
 def test_half_source_block_attends_nearly_the_same() -> None:
     """Within what eight bits of a number leave open; some sources can be kept."""
-    key_RHK, value_RHK = torch.randn(2, SOURCES.num_rows, 3, 4)
+    key_RHK, value_RHK = torch.randn(2, sum(SOURCES.lengths), 3, 4)
     query_CNHK = torch.randn(2, 2, 3, 4)
 
     whole, *_ = keep_sources(source_blocks(key_RHK, value_RHK, SOURCES), [1, 2])
@@ -58,7 +58,7 @@ def test_half_source_block_attends_nearly_the_same() -> None:
 )
 def test_keep_sources_keeps_order_and_copies_nothing(clusters: list[int], sizes: list[int]) -> None:
     """In the order asked for, neighbours still together, and without a copy."""
-    rows = torch.arange(SOURCES.num_rows).float()[:, None, None].expand(-1, 3, 4)
+    rows = torch.arange(sum(SOURCES.lengths)).float()[:, None, None].expand(-1, 3, 4)
     blocks = source_blocks(rows, rows + 100, SOURCES)
 
     kept = keep_sources(blocks, clusters)

@@ -98,7 +98,7 @@ def test_layers_stack_in_any_order(tiny, batch, layers: tuple[str, ...]) -> None
     assert [type(layer).__name__ for layer in network.encoder.layers] == [
         f"{kind.title()}Layer" for kind in layers
     ]
-    assert states.shape == (batch.sources.num_rows, 16)
+    assert states.shape == (sum(batch.sources.lengths), 16)
     assert states.isfinite().all()
 
 

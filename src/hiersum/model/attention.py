@@ -22,11 +22,7 @@ def attend(
     bias_HTT: Tensor | None = None,
     dropout: float = 0.0,
 ) -> Tensor:
-    """Let each sequence of queries attend to its sequence of keys: softmax(scale * q k + bias) v.
-
-    Returns:
-        mixed_RHK, one row per query.
-    """
+    """Return softmax(scale * q k + bias) v, a row per query: each sequence attends to its own keys."""
     runs = joint_runs(queries, keys)
     pieces = zip(
         runs,

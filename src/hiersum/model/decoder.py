@@ -60,13 +60,8 @@ class DecoderLayer(nn.Module):
     ) -> Tensor:
         """Return the next states.
 
-        Args:
-            states_YD: the states so far.
-            encoded: the source of each cluster, or of each stretch.
-            targets: tokens of each target.
-            bias_HSS: scores of relative positions.
-            stretches: target tokens of each source; if None, there is one source per target.
-            written: receives key_YHK and value_YHK of the targets.
+        `stretches` has the target tokens of each source; if None, there is one source per target.
+        `written` receives key_YHK and value_YHK of the targets.
         """
 
         def look_back(x: Tensor) -> Tensor:

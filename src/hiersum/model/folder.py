@@ -47,14 +47,9 @@ def save_pretrained(
     tokenizer: Path | None = None,
     card: str | None = None,
 ) -> Path:
-    """Write a model folder and return its path.
+    """Write a model folder and return its path; existing files are replaced.
 
-    Args:
-        network: the network to save.
-        directory: the folder; existing files are replaced.
-        storage: the number format of the weights.
-        tokenizer: a SentencePiece model to copy into the folder.
-        card: the text of the card; by default a short one.
+    `tokenizer` is a SentencePiece model to copy into the folder.
     """
     if storage not in STORAGES:
         raise ConfigError(f"storage must be one of {', '.join(STORAGES)}, got {storage!r}")
@@ -77,22 +72,18 @@ def save_pretrained(
 
 
 def from_pretrained(
-    name_or_directory: Path | str,
-    *,
-    dropout: float | None = None,
-    int8: bool = False,
+    name_or_directory: Path | str, *, dropout: float | None = None, int8: bool = False
 ) -> Network:
-    """Load a network, in evaluation mode.
+    """Load a network in evaluation mode, from a folder or from `owner/name` on the hub.
 
     Args:
         name_or_directory: a model folder, or `owner/name` on the Hugging Face hub.
         dropout: replaces the dropout it was saved with, for further training.
-        int8: keep stored integers where `quantized` reads them; then only `quantized` can use the
-        network.
+        int8: keep stored integers where `quantized` reads them, so that nothing else can use the
+            network.
 
     Raises:
-        CheckpointError: there is no such folder, or a file is missing, damaged or of another
-            format.
+        CheckpointError: a file is missing, damaged or of another format.
     """
     folder = fetch(name_or_directory)
     record = _read_record(folder / CONFIG)
@@ -149,9 +140,8 @@ def _read_record(path: Path) -> Mapping[str, Any]:
     try:
         record = json.loads(text)
     except json.JSONDecodeError as error:
-        raise CheckpointError(
-            f"{path}: not valid JSON ({error.msg}, line {error.lineno})"
-        ) from error
+        where = f"{error.msg}, line {error.lineno}"
+        raise CheckpointError(f"{path}: not valid JSON ({where})") from error
     if not isinstance(record, dict) or "format" not in record:
         raise CheckpointError(
             f"{path}: names no format version, so it is another library's model; "

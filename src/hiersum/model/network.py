@@ -70,11 +70,7 @@ class EncoderDecoder(nn.Module):
         return self._logits(self.decode(batch, self.encode(batch)))
 
     def forward_with_plans(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Return logits_YV, and the planner's loss summed over the boundaries of all targets.
-
-        Raises:
-            InputError: the network has no planner, or the batch no plans.
-        """
+        """Return logits_YV, and the planner's loss summed over the boundaries of all targets."""
         if self.planner is None or batch.plans is None:
             raise InputError("a planner is trained on batches with plans (model.planner_width)")
         encoded = self.encode(batch)
@@ -111,7 +107,7 @@ class EncoderDecoder(nn.Module):
             summaries: for each cluster with plans its pieces, each sentence with its end piece.
 
         Returns:
-            The state to continue from, and for each of these clusters ended_D, the state that
+            The state to continue from, and for each cluster with plans ended_D, the state that
             predicted its last end piece.
         """
         stretches = [cut_stretches(ids, self.config.end_id) for ids in summaries]
@@ -169,11 +165,7 @@ Network = EncoderDecoder | CompressedDecoder
 
 
 def with_planner(network: Network, width: int) -> EncoderDecoder:
-    """Add a new planner to a trained network; everything else is unchanged.
-
-    Raises:
-        ConfigError: the network reads its source as one sequence, or has a planner already.
-    """
+    """Add a new planner to a trained network; everything else is unchanged."""
     config = replace(network.config, planner_width=width)
     if not isinstance(network, EncoderDecoder) or network.planner is not None or not width:
         raise ConfigError("a planner is added to a hierarchical network that has none")

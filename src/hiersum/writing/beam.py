@@ -90,9 +90,9 @@ def beam_search(
 
     Args:
         network: predicts the next token.
-        encoded: the encoder's output for a batch.
+        encoded: what `network.encode` returned for a batch.
         config: beam size, lengths, penalty, stopping rule.
-        num_clusters: clusters in the encoded batch.
+        num_clusters: clusters in the batch.
         begin_id: the token that starts every summary, or one per cluster.
         end_id: the token that ends a summary.
         num_best: hypotheses to return per cluster.

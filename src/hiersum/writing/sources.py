@@ -39,11 +39,8 @@ def attribute(
 ) -> list[SummarySentence]:
     """Return the sources of each sentence, most likely first; none if nothing supports it.
 
-    Args:
-        sentences: the sentences of the summary.
-        paragraphs: the paragraphs that were read, best first.
-        text_at: returns a paragraph's text at a place, so that near copies are judged by their own
-        words; None if all places have the same text.
+    `text_at` returns a paragraph's text at a place, so that near copies are judged by their own
+    words; if None, all places have the same text.
     """
     texts, places_of = _places_by_text(paragraphs, text_at)
     known = Paragraphs(texts)

@@ -26,8 +26,13 @@ def report_with_tokens(folder: Path, tokenizer: Tokenizer) -> dict[str, Any]:
     tally: Tally = Counter()
     for part in sorted(folder.glob("part-*.parquet")):
         for cluster in islice(read_corpus(part), SAMPLE_PER_PART):
-            tally.update(measure_sample(cluster, tokenizer))
+            tally.update(measure_sample(cluster))
+            texts = [text for document in cluster.documents for text in document.paragraphs or ()]
+            tally["tokens"] += sum(map(len, tokenizer.encode_many(texts)))
+            tally["target tokens"] += len(tokenizer.encode(cluster.summary or ""))
     measured = report_of(tally)
+    measured["tokens per paragraph"] = round(tally["tokens"] / tally["sampled paragraphs"], 1)
+    measured["tokens per target"] = round(tally["target tokens"] / tally["sampled"], 1)
     names = ("sampled clusters", "words per paragraph", "tokens per paragraph", "tokens per target")
     overlaps = (name for name in measured if name.startswith("target bigrams"))
     return {**report, **{name: measured[name] for name in (*names, *overlaps)}}

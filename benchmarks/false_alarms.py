@@ -12,8 +12,8 @@ import numpy as np
 import scipy.stats
 from numpy.typing import NDArray
 
+from hiersum.evaluation.significance import item_p_values
 from hiersum.humaneval.design import rating_design
-from hiersum.humaneval.statistics import item_p_values
 
 Floats = NDArray[np.float64]
 

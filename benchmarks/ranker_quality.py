@@ -29,12 +29,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from citations import cited_flags, cited_recall, with_distractors
 from measure import by_round, write_results
 
 from hiersum.bundled import FOLDER
 from hiersum.config import Config
 from hiersum.data.corpora import read_corpus
-from hiersum.evaluation.citations import cited_flags, cited_recall, with_distractors
 from hiersum.evaluation.rouge import recall_interval as interval
 from hiersum.ranking.baselines import ReadingOrder, SimilarityRanker
 from hiersum.ranking.neural import NeuralRanker

@@ -6,11 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
-from hiersum.humaneval.answers import AnswerStore, Mark, Submission
+from hiersum.humaneval.answers import AnswerStore, Submission
 from hiersum.humaneval.making import MadeStudy, StudyPlan, make_study
 from hiersum.humaneval.study import CHECK_QUESTION, LETTERS, Study, Task, write_study
 
@@ -115,10 +114,7 @@ def answer_all(
     return submissions
 
 
-Sent = TypeVar("Sent", Submission, Mark)
-
-
-def again(sent: Sent, **changes: object) -> Sent:
+def again(sent: Submission, **changes: object) -> Submission:
     """Return what was sent with some fields changed."""
     return replace(sent, **changes)  # type: ignore[arg-type]
 

@@ -124,7 +124,7 @@ def test_ray_engine_replaces_killed_workers_up_to_a_limit(engine: Engine, tmp_pa
 @slow
 def test_ray_engine_builds_the_same_articles(engine: Engine, tmp_path: Path) -> None:
     articles = write_lines(made_up_articles(2 * PART_ARTICLES + 9), tmp_path / "a.jsonl")
-    build_clusters([articles], tmp_path / "local", BuildSettings(search=2), workers=2)
+    build_clusters([articles], tmp_path / "local", BuildSettings(search=2), engine=LocalEngine(2))
     build_clusters([articles], tmp_path / "ray", BuildSettings(search=2), engine=engine)
     assert files_of(tmp_path / "local") == files_of(tmp_path / "ray")
 

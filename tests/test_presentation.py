@@ -135,13 +135,16 @@ def checked_summary() -> Summary:
     sentences = (
         SummarySentence("It opened.", (Source(0, 1, 0.9),), support=0.914),
         SummarySentence("It is long.", (Source(1, 1, 1.0),), support=1.0, is_quoted=True),
+        SummarySentence(
+            "We sail.", (Source(1, 1, 1.0),), support=1.0, is_quoted=True, speaker="Union"
+        ),
     )
     return Summary(sentences=sentences, documents=DOCUMENTS[:2], paragraphs=())
 
 
 def test_quotation_stands_in_quotation_marks_and_says_so() -> None:
     text = shown(checked_summary(), terminal=False)
-    assert "It opened. [1] \u201cIt is long.\u201d [2]" in text
+    assert "It opened. [1] \u201cIt is long.\u201d [2] Union: \u201cWe sail.\u201d [2]" in text
     assert "In quotation marks: a sentence of the source, word for word." in text
 
 

@@ -27,6 +27,7 @@ def test_a_result_line_has_the_pinned_fields() -> None:
                 (UnsupportedSpan("One", 0, 3, "name"),),
                 support=0.87512,
                 is_quoted=True,
+                speaker="Union",
             ),
             SummarySentence("Two."),
         ),
@@ -50,6 +51,7 @@ def test_a_result_line_has_the_pinned_fields() -> None:
                 "unsupported": [{"text": "One", "start": 0, "end": 3, "kind": "name"}],
                 "support": 0.875,
                 "quoted": True,
+                "speaker": "Union",
                 "reason": "",
             },
             {
@@ -58,6 +60,7 @@ def test_a_result_line_has_the_pinned_fields() -> None:
                 "unsupported": [],
                 "support": None,
                 "quoted": False,
+                "speaker": "",
                 "reason": "",
             },
         ],

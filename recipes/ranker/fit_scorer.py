@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import math
 import random
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +26,6 @@ from scipy.optimize import minimize
 
 from hiersum.config import DataConfig
 from hiersum.data.corpora import read_corpus
-from hiersum.evaluation.citations import cited_flags, cited_recall, with_distractors
 from hiersum.ranking.ranker import best_first
 from hiersum.ranking.scorer import (
     FEATURES,
@@ -37,6 +37,9 @@ from hiersum.ranking.scorer import (
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.words import content_stems
 from hiersum.types import Cluster
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from citations import cited_flags, cited_recall, with_distractors
 
 Floats = NDArray[np.float64]
 

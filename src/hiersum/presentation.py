@@ -6,6 +6,7 @@ Names, numbers and dates that no source has are red, or marked if there are no c
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from rich.console import Console
 from rich.live import Live
@@ -28,31 +29,27 @@ _NOTHING_LEFT = "Nothing is left of this summary, for no source supports any of 
 
 def print_summary(summary: Summary, console: Console, *, max_paragraph_words: int) -> None:
     """Print a summary and its sources; wrapped on a terminal, one item per line in a pipe."""
-    soft_wrap = not console.is_terminal
+    show = partial(console.print, soft_wrap=not console.is_terminal)
     if summary.title:
-        console.print(Text(summary.title, style="bold"), soft_wrap=soft_wrap)
+        show(Text(summary.title, style="bold"))
     if not summary.sentences:
-        console.print(
-            Text(_NOTHING_LEFT if summary.dropped else _NOTHING_WRITTEN), soft_wrap=soft_wrap
-        )
+        show(Text(_NOTHING_LEFT if summary.dropped else _NOTHING_WRITTEN))
         return
     if summary.is_answered is False:
-        console.print(Text("No document answers this."), soft_wrap=soft_wrap)
+        show(Text("No document answers this."))
     numbers = number_sources(summary)
     has_colour = console.color_system is not None
-    console.print(_marked_text(summary, numbers, has_colour=has_colour), soft_wrap=soft_wrap)
-    console.print()
-    sources = _source_lines(summary, numbers, max_paragraph_words)
+    show(_marked_text(summary, numbers, has_colour=has_colour))
+    show()
+    table = Table.grid(padding=(0, 1))  # indents further lines of a source
+    for mark, line in _source_lines(summary, numbers, max_paragraph_words):
+        table.add_row(mark, line)
+        if not console.is_terminal:
+            show(Text.assemble(mark, " ", line))
     if console.is_terminal:
-        table = Table.grid(padding=(0, 1))  # indents further lines of a source
-        for mark, line in sources:
-            table.add_row(mark, line)
-        console.print(table)
-    else:
-        for mark, line in sources:
-            console.print(Text.assemble(mark, " ", line), soft_wrap=True)
+        show(table)
     for number, doubt in enumerate(_doubts(summary, has_colour=has_colour)):
-        console.print(*([] if number else [Text()]), doubt, sep="\n", soft_wrap=soft_wrap)
+        show(*([] if number else [Text()]), doubt, sep="\n")
 
 
 class GrowingSummary:
@@ -82,13 +79,8 @@ class GrowingSummary:
     def tell(self, sentence: SummarySentence) -> None:
         """Show another sentence."""
         if self._is_shown:
-            self._text.append(f"{_shown(sentence)} ")
+            self._text.append(f"{sentence.shown} ")
             self._live.update(self._text)
-
-
-def _shown(sentence: SummarySentence) -> str:
-    """Put quotations in quotation marks."""
-    return f"\u201c{sentence.text}\u201d" if sentence.is_quoted else sentence.text
 
 
 def _marked_text(summary: Summary, numbers: Mapping[Place, int], *, has_colour: bool) -> Text:
@@ -106,7 +98,7 @@ def _marked_text(summary: Summary, numbers: Mapping[Place, int], *, has_colour: 
 def _with_doubts(sentence: SummarySentence, *, has_colour: bool) -> Text:
     """Highlight the parts of a sentence that no source has."""
     if sentence.is_quoted:
-        return Text(_shown(sentence))
+        return Text(sentence.shown)
     text = Text()
     end = 0
     for span in sentence.unsupported:

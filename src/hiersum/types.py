@@ -218,6 +218,8 @@ class SummarySentence:
     """Probability that it is true to its sources; None if not checked."""
     is_quoted: bool = False
     """Whether a neural writer copied it verbatim from a source."""
+    speaker: str = ""
+    """Who is quoted, as far as the name of the document says so."""
     reason: str = ""
     """Why it was left out of the summary."""
 
@@ -225,6 +227,17 @@ class SummarySentence:
     def is_supported(self) -> bool:
         """Whether it has a source and no unsupported facts."""
         return bool(self.sources) and not self.unsupported
+
+    @property
+    def shown(self) -> str:
+        """The sentence as readers see it: a quotation in quotation marks, after its speaker."""
+        if not self.is_quoted:
+            return self.text
+        return (
+            f"{self.speaker}: \u201c{self.text}\u201d"
+            if self.speaker
+            else f"\u201c{self.text}\u201d"
+        )
 
     def to_record(self) -> dict[str, Any]:
         """Return the sentence as it appears in a result line."""
@@ -234,6 +247,7 @@ class SummarySentence:
             "unsupported": [asdict(span) for span in self.unsupported],
             "support": None if self.support is None else round(self.support, 3),
             "quoted": self.is_quoted,
+            "speaker": self.speaker,
             "reason": self.reason,
         }
 

@@ -17,6 +17,7 @@ import pytest
 from made_up import made_up_articles, write_lines
 
 from hiersum.building import articles as articles_module
+from hiersum.building import clusters as clusters_module
 from hiersum.building.articles import (
     PART_ARTICLES,
     BuildSettings,
@@ -31,6 +32,7 @@ from hiersum.data.corpora import read_corpus
 from hiersum.data.files import alone_in
 from hiersum.data.records import BadRecords
 from hiersum.errors import DataError, InputError
+from hiersum.parallel import LocalEngine
 from hiersum.types import Cluster
 
 Build = Callable[..., dict[str, Any]]
@@ -92,7 +94,7 @@ def test_build_clusters_resumes_to_the_same_files(
             raise KeyboardInterrupt
         return corpora.write_clusters(clusters, path)
 
-    monkeypatch.setattr(articles_module, "write_clusters", write_until_the_third)
+    monkeypatch.setattr(clusters_module, "write_clusters", write_until_the_third)
     with pytest.raises(KeyboardInterrupt):
         build_clusters([articles], broken, BuildSettings())
     with pytest.raises(DataError, match=r"broken: its clusters are unfinished; run their hiersum"):
@@ -116,7 +118,7 @@ def test_build_clusters_keeps_finished_parts_on_a_full_disk(
             Path("/dev/full") if part.start == 20 else self.out / f"{part.name}.parquet"
         ),
     )
-    monkeypatch.setattr(articles_module, "write_clusters", _always_parquet)
+    monkeypatch.setattr(clusters_module, "write_clusters", _always_parquet)
     with pytest.raises(
         InputError,
         match=r"/dev/full: cannot be written \(No space left on device\); 2 of 4 parts are "
@@ -151,7 +153,7 @@ def test_build_clusters_depends_on_the_seed_not_on_workers(tmp_path: Path) -> No
     path = write_lines(made_up_articles(PART_ARTICLES + 20), tmp_path / "articles.jsonl")
     for name, seed, workers in (("one", 1, 1), ("two", 1, 2), ("other", 2, 1)):
         settings = BuildSettings(seed=seed, search=2)
-        build_clusters([path], tmp_path / name, settings, workers=workers)
+        build_clusters([path], tmp_path / name, settings, engine=LocalEngine(workers))
     assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
     one, other = clusters_of(tmp_path / "one"), clusters_of(tmp_path / "other")
     assert one != other
@@ -264,7 +266,7 @@ def test_build_clusters_refuses_files_without_articles(tmp_path: Path) -> None:
 def test_build_clusters_survives_kill_9(tmp_path: Path) -> None:
     """The program is killed for real, five times, each time a little later; then left to finish."""
     path = write_lines(made_up_articles(6 * PART_ARTICLES), tmp_path / "articles.jsonl")
-    build_clusters([path], tmp_path / "whole", BuildSettings(), workers=2)
+    build_clusters([path], tmp_path / "whole", BuildSettings(), engine=LocalEngine(2))
     out = tmp_path / "killed"
     command = [sys.executable, "-m", "hiersum", "build", "articles", str(path), "--workers", "2"]
     command += ["--out", str(out)]

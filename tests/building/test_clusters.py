@@ -6,23 +6,20 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from support import small_vocabulary
 
 from hiersum.building.clusters import (
     PAPER,
     Article,
-    ClusterMaker,
-    ClusterSettings,
     Target,
     TargetRules,
     choose_target,
     count_cluster,
+    make_cluster,
     measure_sample,
     report_of,
     report_rows,
 )
 from hiersum.building.workplace import Tally
-from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster, Document
 
 TARGET = "The harbour bridge was opened in 1931 by the mayor of the city."
@@ -36,15 +33,27 @@ SECOND = "It was designed by Elna Brandt of Uppsala in 1929."
 THIRD = "City engineers took eleven months for its repair."
 
 
+class Found:
+    """Sources that find the same articles for every article."""
+
+    def __init__(self, articles: Sequence[Article]) -> None:
+        self.articles = articles
+
+    def article(self, number: int) -> Article:
+        return self.articles[number]
+
+    def documents_of(self, article: Article, tally: Tally) -> list[Document]:
+        return [Document.from_paragraphs(a.paragraphs, a.title) for a in self.articles]
+
+
 def make(sources: Sequence[Article]) -> tuple[Cluster, int]:
     tally: Tally = Counter()
-    documents = [Document.from_paragraphs(source.paragraphs, source.title) for source in sources]
-    cluster = ClusterMaker(ClusterSettings()).make(OWN, lambda: documents, tally)
+    cluster = make_cluster(OWN, Found(sources), TargetRules(), tally)
     assert cluster is not None
     return cluster, tally["clones"]
 
 
-def test_cluster_maker_keeps_the_order_of_sources() -> None:
+def test_make_cluster_keeps_the_order_of_sources() -> None:
     found = [
         Article("2", "Ferry", "A ferry.", ("One.", "Two.")),
         Article("3", "Sea", "", ("Salt.",)),
@@ -58,7 +67,7 @@ def test_cluster_maker_keeps_the_order_of_sources() -> None:
     assert num_clones == 0
 
 
-def test_cluster_maker_drops_and_counts_clones() -> None:
+def test_make_cluster_drops_and_counts_clones() -> None:
     copy = f"As they say: {TARGET}"
     found = [Article("2", "Mirror", "", (copy,)), Article("3", "Partly", "", ("Salt.", copy))]
     cluster, num_clones = make([OWN, *found])
@@ -130,16 +139,16 @@ CLUSTERS = [
 ]
 
 
-def tally_of(tokenizer: Tokenizer | None) -> Tally:
+def tally_of_both() -> Tally:
     tally: Tally = Counter({"articles": 4, "supported": 1, "dropped: target too short": 2})
     for cluster in CLUSTERS:
         tally.update(count_cluster(cluster, num_clones=2))
-        tally.update(measure_sample(cluster, tokenizer))
+        tally.update(measure_sample(cluster))
     return tally
 
 
 def test_report_of_has_counts_and_means() -> None:
-    assert report_of(tally_of(None)) == {
+    assert report_of(tally_of_both()) == {
         "articles": 4,
         "clusters": 2,
         "dropped": {"target too short": 2},
@@ -157,18 +166,8 @@ def test_report_of_has_counts_and_means() -> None:
     }
 
 
-def test_report_of_counts_tokens_with_a_tokenizer() -> None:
-    tokenizer = Tokenizer(small_vocabulary("paper"), "paper")
-    report = report_of(tally_of(tokenizer))
-    targets = [len(tokenizer.encode(cluster.summary or "")) for cluster in CLUSTERS]
-    assert report["tokens per target"] == sum(targets) / 2
-    paragraphs = [text for c in CLUSTERS for d in c.documents for text in d.paragraphs or ()]
-    total = sum(len(tokenizer.encode(text)) for text in paragraphs)
-    assert report["tokens per paragraph"] == round(total / 4, 1)
-
-
 def test_report_rows_show_the_papers_numbers() -> None:
-    rows = {name: (ours, paper) for name, ours, paper in report_rows(report_of(tally_of(None)))}
+    rows = {name: (ours, paper) for name, ours, paper in report_rows(report_of(tally_of_both()))}
     assert rows["paragraphs per cluster"] == ("2.0", str(PAPER["paragraphs per cluster"]))
     assert rows["words per target"] == ("5.0", f"{PAPER['tokens per target']} tokens")
     assert rows["dropped: target too short"] == ("2", "")

@@ -48,7 +48,6 @@ def test_options_reach_the_work(articles: Path, tmp_path: Path) -> None:
         "search": 1,
         "target": {"supported": True, "min_words": 5, "max_words": 30},
         "seed": 7,
-        "tokenizer": None,
     }
     assert len(report["plan"]["collection"]) == 1
 

@@ -45,7 +45,6 @@ def test_the_example_gives_the_table_and_the_options_reach_the_work(tmp_path: Pa
         "target": {"supported": False, "min_words": 5, "max_words": 60},
         "valid_share": 0.0,
         "test_share": 0.0,
-        "tokenizer": None,
         "limits": {"seconds": 4.0, "megabytes": 900, "page_bytes": 9000},
     }
 

@@ -203,7 +203,7 @@ def drop(folder: Path) -> None:
         (lambda f: edit(f, layer_norm_epsilon=1e-5), {}, "layer_norm_epsilon must be 1e-06"),
         (lambda f: edit(f, d_ff=33), {}, r"but config.json asks for \(33, 24\)"),
         (lambda f: (f / "config.json").write_text("{"), {}, "missing or not valid JSON"),
-        (lambda f: (f / "model.safetensors").unlink(), {}, "has neither"),
+        (lambda f: (f / "model.safetensors").unlink(), {}, r"has no \*\.safetensors"),
         (cut, {}, "damaged or cut off"),
         (drop, {}, "the weight decoder.final_layer_norm.weight is missing"),
         (lambda f: None, {"decoder_layers": 9}, "has 4 decoder layers, so 9 cannot be kept"),
@@ -222,15 +222,3 @@ def test_what_is_not_such_a_t5_is_refused_with_the_reason(
 
     with pytest.raises(CheckpointError, match=message):
         convert_t5(copy, tmp_path / "out", **arguments)
-
-
-def test_pickled_weights_are_read_as_weights_only(theirs, tmp_path: Path) -> None:
-    model, folder = theirs
-    copy = tmp_path / "copy"
-    copy.mkdir()
-    (copy / "config.json").write_bytes((folder / "config.json").read_bytes())
-    torch.save(load_file(folder / "model.safetensors"), copy / "pytorch_model.bin")
-
-    network = from_pretrained(convert_t5(copy, tmp_path / "out"))
-
-    assert torch.equal(network.source_words.weight, model.shared.weight)

@@ -13,11 +13,10 @@ from hiersum import Cluster, Document
 from hiersum.config import EvaluationConfig
 from hiersum.errors import InputError
 from hiersum.evaluation.comparison import (
-    Comparison,
+    Report,
     Run,
     Table,
     compare,
-    compare_files,
     evaluate,
     evaluate_files,
     mark_differences,
@@ -87,22 +86,22 @@ BAD = ("A bridge.", "The ferry is closed.", "Somebody.", "It rained.")
 
 
 @pytest.fixture(scope="module")
-def comparison() -> Comparison:
+def comparison() -> Report:
     ids = ("a", "b", "c", "d")
     joined = Joined(ids, FOUR_REFERENCES, (GOOD, BAD), None, 0)
     config = EvaluationConfig()
     return compare(evaluate(joined, config, names=["good", "bad"]), config, num_examples=1)
 
 
-def test_differences_are_those_of_the_means(comparison: Comparison) -> None:
-    first, second = comparison.report.systems
+def test_differences_are_those_of_the_means(comparison: Report) -> None:
+    first, second = comparison.systems
     for metric, difference in comparison.differences.items():
         expected = first.rouge[metric]["f1"].mean - second.rouge[metric]["f1"].mean
         assert difference.interval.mean == pytest.approx(expected)
         assert difference.interval.low <= difference.interval.mean <= difference.interval.high
 
 
-def test_examples_are_where_each_is_furthest_ahead(comparison: Comparison) -> None:
+def test_examples_are_where_each_is_furthest_ahead(comparison: Report) -> None:
     assert [example.id for example in comparison.examples] == ["a", "d"]
     assert comparison.examples[0].f1[0] == 1
     assert [run.text for run in comparison.examples[0].marked[0] if run.differs] == [
@@ -117,7 +116,7 @@ def test_pairs_on_which_they_are_alike_are_no_examples() -> None:
     assert compare(report, EvaluationConfig(), num_examples=5).examples == ()
 
 
-def test_the_table_and_the_record_agree(comparison: Comparison) -> None:
+def test_the_table_and_the_record_agree(comparison: Report) -> None:
     table = comparison.tables()[0]
     assert table.header[:3] == ("F1", "good", "bad")
     record = comparison.to_record()
@@ -194,4 +193,4 @@ def test_systems_of_one_file_name_keep_their_folders(folder: Path) -> None:
 def test_a_file_is_not_compared_with_itself(folder: Path) -> None:
     path = folder / "a" / "out.txt"
     with pytest.raises(InputError, match="is compared with itself"):
-        compare_files((path, path), folder / "references.txt", EvaluationConfig())
+        evaluate_files([path, path], folder / "references.txt", EvaluationConfig())

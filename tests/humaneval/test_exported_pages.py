@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from judging import small_study
 
-from hiersum.data.records import BadRecords
 from hiersum.errors import DataError
 from hiersum.humaneval.answers import AnswerStore, import_answers
 from hiersum.humaneval.making import MadeStudy, StudyPlan, make_study
@@ -65,7 +64,7 @@ def test_answers_come_back_once(
     study, store = made
     path = write("answers.json", answers_file(study))
     number = len(study.study.tasks_of("judge-1"))
-    outcomes = [import_answers(study.study, store, path, BadRecords()) for _ in range(2)]
+    outcomes = [import_answers(study.study, store, path) for _ in range(2)]
     assert outcomes == [(number, 0), (0, number)]
     assert {s.seconds for s in store.current("judge-1")} == {7.5}
 
@@ -76,7 +75,7 @@ def test_answers_come_back_once(
         ({"study": "0123456789abcdef"}, "belongs to another study"),
         ({"judge": "judge-9"}, "'judge-9' is not a judge of this study"),
         ({"judge": "judge-2"}, "is not a task of judge-2"),
-        ({"answers": {"t99": {"answers": {}, "seconds": 1}}}, "'t99' is not a task of this study"),
+        ({"answers": {"t99": {"answers": {}, "seconds": 1}}}, "'t99' is not a task of judge-1"),
         ({"answers": []}, "not a file of answers that a judge's page saved"),
         ({"answers": {"t1": {"answers": {}, "seconds": "x"}}}, "not a file of answers"),
         ({"answers": {}}, "there are no answers in it"),
@@ -91,5 +90,5 @@ def test_what_is_not_this_judges_is_refused_and_nothing_kept(
     study, store = made
     path = write("answers.json", answers_file(study, **changes))
     with pytest.raises(DataError, match=sentence):
-        import_answers(study.study, store, path, BadRecords())
+        import_answers(study.study, store, path)
     assert store.current() == []

@@ -15,7 +15,6 @@ from browsers import WatchedPage
 from judging import small_study
 from playwright.sync_api import Page, expect
 
-from hiersum.data.records import BadRecords
 from hiersum.humaneval.answers import AnswerStore, Submission, import_answers
 from hiersum.humaneval.making import StudyPlan
 from hiersum.humaneval.study import Study, export_pages
@@ -228,7 +227,7 @@ def test_a_file_without_network_gives_the_same_answers(tmp_path: Path, open_page
     path = tmp_path / download.value.suggested_filename
     download.value.save_as(path)
     assert path.name == f"answers-{judge}.json"
-    num_saved, _ = import_answers(made.study, store, path, BadRecords())
+    num_saved, _ = import_answers(made.study, store, path)
     assert num_saved == len(readings) + len(ratings)
     kept = {s.task: s.answers for s in store.current(judge)}
     assert kept[readings[0].id] == {"q1": "</script><b>1900", "q2": "Ada"}

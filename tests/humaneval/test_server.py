@@ -108,7 +108,7 @@ def test_part_one_closes_when_gold_summaries_are_shown(made: Made) -> None:
         ({"session": "short"}, "session must be 8 to 64 letters and digits"),
         ({"session": "no spaces please"}, "session must be"),
         ({"session": 12345678}, "session must be"),
-        ({"sequence": 0}, "sequence must be from 1"),
+        ({"sequence": 0}, "sequence must be a whole number from 1 to 999,999,999"),
         ({"sequence": "1"}, "sequence must be a whole number"),
         ({"sequence": True}, "sequence must be a whole number"),
         ({"seconds": -3}, "seconds must be from 0"),
@@ -135,18 +135,21 @@ def test_another_judges_task_is_not_mine(made: Made) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("content", "status", "sentence"),
     [
-        (b"{", "the request: not valid JSON"),
-        (b"[]", "must be a JSON object"),
-        (b'{"task": "\xff"}', "not UTF-8"),
-        (b'{"task": "' + b"x" * 70_000 + b'"}', "more than 64,000 bytes"),
+        (b"{", 422, "the request: not valid JSON"),
+        (b"[]", 422, "must be a JSON object"),
+        (b'{"task": "\xff"}', 422, "not UTF-8"),
+        (b'{"task": "' + b"x" * 70_000 + b'"}', 413, "larger than 64,000 bytes"),
     ],
 )
-def test_what_is_not_a_request_is_refused(made: Made, content: bytes, sentence: str) -> None:
+def test_what_is_not_a_request_is_refused(
+    made: Made, content: bytes, status: int, sentence: str
+) -> None:
     _, _, client = made
-    reply = client.post(f"{paths(made)[0]}/answers", content=content)
-    assert reply.status_code == 422
+    headers = {"Content-Type": "application/json"}
+    reply = client.post(f"{paths(made)[0]}/answers", content=content, headers=headers)
+    assert reply.status_code == status
     assert sentence in reply.json()["error"]
 
 

@@ -24,7 +24,7 @@ from hiersum.reporting.html import (
     write_report,
     write_results,
 )
-from hiersum.types import Side, SourceDisagreement, Summary
+from hiersum.types import Summary
 
 HOSTILE = "</script><img src=x onerror=alert(1)><!--<script>&amp;\u2028 {{data}} $& \\u003c"
 
@@ -99,34 +99,15 @@ def test_readers_without_scripts_get_the_summary_and_its_sources(bridge: Summary
     assert "1-gazette.txt, paragraph 2" in plain
 
 
-def test_readers_without_scripts_get_support_quotations_and_what_was_left_out(
+def test_readers_without_scripts_get_quotations_and_whether_there_is_an_answer(
     bridge: Summary,
 ) -> None:
-    first, second, *_ = bridge.sentences
-    summary = replace(
-        bridge,
-        sentences=(replace(first, support=0.876), replace(second, is_quoted=True)),
-        dropped=(replace(first, text="It broke", reason="breaks off <b>"),),
-    )
+    quoted = replace(bridge.sentences[0], is_quoted=True)
+    summary = replace(bridge, sentences=(quoted,), is_answered=False)
     page = render_report([result_with_report(summary)])
     (plain,) = re.findall(r"<noscript>(.*?)</noscript>", page, flags=re.S)
-    assert f"{html.escape(first.text)} <small>88% support</small>" in plain
-    assert f"\u201c{html.escape(second.text)}\u201d" in plain
-    assert "<h2>Left out</h2><p>It broke <small>(breaks off &lt;b&gt;)</small></p>" in plain
-
-
-def test_readers_without_scripts_are_told_where_sources_differ(bridge: Summary) -> None:
-    sides = (Side(0, 1, "It cost <48> crowns.", 8, 12), Side(2, 0, "It was free.", 7, 11))
-    found = SourceDisagreement("cost", "number", sides, "", 0.6)
-    summary = replace(bridge, disagreements=(found,), is_answered=False)
-    page = render_report([result_with_report(summary)])
-    (plain,) = re.findall(r"<noscript>(.*?)</noscript>", page, flags=re.S)
+    assert f"\u201c{html.escape(quoted.text)}\u201d" in plain
     assert "<p>No document answers this.</p>" in plain
-    one, other = (html.escape(bridge.documents[number].name) for number in (0, 2))
-    assert (
-        "<h2>Sources differ</h2><p>Cost: \u201cIt cost &lt;48&gt; crowns.\u201d "
-        f"({one}, paragraph 2); \u201cIt was free.\u201d ({other}, paragraph 1)</p>"
-    ) in plain
 
 
 def test_every_module_is_joined_after_those_it_imports() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from support import REPOSITORY
 
 from hiersum.reproduction.experiment import load_experiment
-from hiersum.reproduction.plan import preparing_cost, training_cost
+from hiersum.reproduction.plan import training_cost
 
 SMALL = load_experiment(REPOSITORY / "configs" / "experiments" / "small.toml")
 
@@ -22,9 +22,3 @@ def test_training_cost_is_higher_for_flat_networks() -> None:
     """In processor time of one run of each, FT (800) took 1.8 times as long as HT for a token."""
     assert 1.4 < seconds("ft-800") / seconds("ht") < 2.2
     assert seconds("ht-without-gt") < seconds("ht") < seconds("ft-800") < seconds("tdmca")
-
-
-def test_preparing_cost_is_higher_with_names() -> None:
-    plain, names = (SMALL.config(name) for name in ("ht-similarity", "ht-discourse"))
-    assert preparing_cost(1000, names, 1) > 2 * preparing_cost(1000, plain, 1)
-    assert preparing_cost(1000, plain, 2) < preparing_cost(1000, plain, 1)

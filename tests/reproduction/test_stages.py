@@ -9,7 +9,15 @@ from typing import Any
 import pytest
 
 from hiersum.errors import ConfigError, DataError
-from hiersum.reproduction.stages import Estimate, Ledger, Stage, refuse_changes, run_stages, spoken
+from hiersum.reproduction.stages import (
+    Ledger,
+    Note,
+    Stage,
+    estimate,
+    refuse_changes,
+    run_stages,
+    spoken,
+)
 
 
 class Errand:
@@ -61,7 +69,9 @@ def test_run_stages_does_not_repeat_finished_stages(errand: Errand) -> None:
     assert errand.run() == ["a", "b", "c"]
     assert errand.run() == []
     ledger = Ledger(errand.out)
-    assert ledger.found(errand.stages()[1]) == {"from": "b"}
+    note = ledger.finished(errand.stages()[1])
+    assert note is not None
+    assert note.found == {"from": "b"}
 
 
 def test_run_stages_resumes_at_a_failed_stage(errand: Errand) -> None:
@@ -128,17 +138,27 @@ def test_ledger_names_a_damaged_note(errand: Errand) -> None:
         errand.run()
 
 
-def test_estimate_without_finished_stages_is_the_cost() -> None:
-    assert Estimate().seconds("train", 40) == 40
+def test_estimate_without_finished_stages_is_the_cost(tmp_path: Path) -> None:
+    (stage,) = costly(("train/a", 40))
+    assert estimate([stage], Ledger(tmp_path)) == {"train/a": 40}
 
 
-def test_estimate_scales_by_kind_else_by_all() -> None:
-    estimate = Estimate()
-    for kind, cost, seconds in (("train", 10, 30), ("train", 10, 50), ("write", 20, 20)):
-        estimate.add(kind, cost, seconds)
-    assert estimate.seconds("train", 5) == pytest.approx(5 * 80 / 20)
-    assert estimate.seconds("write", 5) == pytest.approx(5)
-    assert estimate.seconds("prepare", 5) == pytest.approx(5 * 100 / 40)
+def test_estimate_scales_by_kind_else_by_all(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path)
+    finished = {"train/a": (10, 30), "train/b": (10, 50), "write/a": (20, 20)}
+    stages = costly(*((name, cost) for name, (cost, _) in finished.items()))
+    for stage, (_, seconds) in zip(stages, finished.values()):
+        ledger.write(stage, Note(stage.fingerprint, {}, finished=True, seconds=seconds))
+    stages += costly(("train/c", 5), ("write/b", 5), ("prepare/a", 5))
+    assert estimate(stages, ledger) == {
+        "train/c": pytest.approx(5 * 80 / 20),
+        "write/b": pytest.approx(5),
+        "prepare/a": pytest.approx(5 * 100 / 40),
+    }
+
+
+def costly(*costs: tuple[str, float]) -> list[Stage]:
+    return [Stage(name=name, doing=name, work=dict, inputs={}, cost=cost) for name, cost in costs]
 
 
 @pytest.mark.parametrize(

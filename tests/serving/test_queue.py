@@ -12,8 +12,9 @@ from servers import PROSE, GatedSummarizer
 
 from hiersum import Cluster, Document, Summarizer, Summary, load_config
 from hiersum.pipeline import Failure
+from hiersum.serving.messages import RequestError
 from hiersum.serving.metrics import Metrics
-from hiersum.serving.queue import BatchQueue, Job, News, Outcome, QueueFullError
+from hiersum.serving.queue import BatchQueue, Job, News, Outcome
 from hiersum.types import Progress, SummarySentence
 
 
@@ -77,10 +78,9 @@ def test_a_full_queue_refuses_and_one_who_goes_makes_room(queue, hold, summarize
     clients = [Client(summarizer, n) for n in range(1, 6)]
     for client in clients[:4]:
         queue.submit(client.job)
-    assert queue.is_full
-    assert 1 <= queue.retry_after <= 60
-    with pytest.raises(QueueFullError):
+    with pytest.raises(RequestError, match="too many requests are waiting") as refused:
         queue.submit(clients[4].job)
+    assert 1 <= int(refused.value.headers["Retry-After"]) <= 60
     queue.cancel(clients[1].job)
     queue.submit(clients[4].job)
     summarizer.gate.set()
@@ -172,9 +172,9 @@ def test_closing_finishes_what_was_accepted(queue, hold, summarizer) -> None:  #
         queue.submit(client.job)
     closing = threading.Thread(target=queue.close)
     closing.start()
-    while queue.is_open:
+    while not queue._is_closing:
         pass
-    with pytest.raises(QueueFullError):
+    with pytest.raises(RequestError, match="the server is starting or stopping"):
         queue.submit(Client(summarizer, 9).job)
     summarizer.gate.set()
     closing.join()

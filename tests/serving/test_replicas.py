@@ -20,7 +20,7 @@ from support import EXAMPLES
 from hiersum import Summarizer, load_config
 from hiersum.cli.serve import serve
 from hiersum.errors import InputError
-from hiersum.serving.replicas import serve_replicas
+from hiersum.serving.server import serve_replicas
 
 REQUEST = json.loads((EXAMPLES / "request.json").read_text())
 

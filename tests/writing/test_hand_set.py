@@ -24,7 +24,10 @@ WORDS = [f"{first}{second}ox" for first in "bcdfhjkm" for second in "glnpr"]
 def situation(**changes: Any) -> Situation:
     values = {
         "log_probs": np.log([0.5, 0.5, 1e-9]),
+        "documents": [0, 1],
+        "speaks_of_itself": [False, False],
         "used": frozenset(),
+        "heard": frozenset({0, 1}),
         "relevance": np.zeros(2),
         "words": 0,
         "max_words": 90,
@@ -46,6 +49,18 @@ def test_focus_weight_is_eight(gap: float, chosen: int) -> None:
     """Full relevance makes up for a log-probability that is lower by less than 8."""
     log_probs = np.array([0.0, -gap, -99.0])
     assert choose_main(situation(log_probs=log_probs, relevance=np.array([0.0, 1.0]))) == chosen
+
+
+@pytest.mark.parametrize(("gap", "chosen"), [(0.29, 1), (0.31, 0)])
+def test_new_document_adds_three_tenths(gap: float, chosen: int) -> None:
+    log_probs = np.array([0.0, -gap, -99.0])
+    assert choose_main(situation(log_probs=log_probs, heard=frozenset({0}))) == chosen
+
+
+@pytest.mark.parametrize(("gap", "chosen"), [(3.9, 1), (4.1, 0)])
+def test_sentence_that_says_i_loses_four(gap: float, chosen: int) -> None:
+    log_probs = np.array([0.0, -gap, -99.0])
+    assert choose_main(situation(log_probs=log_probs, speaks_of_itself=[True, False])) == chosen
 
 
 def test_summary_ends_after_four_plans_that_failed() -> None:

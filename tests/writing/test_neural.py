@@ -367,8 +367,16 @@ def test_with_sources_names_a_paragraph_once_with_all_its_planned_sentences() ->
         Sentence("Ferries sail.", Paragraph("", 1, 0), 0),
         Sentence("It is\nlong.", copied, 1),
     ]
-    [first, copy] = with_sources(
-        DraftSentence("Long, it opened.", (0, 1, 2), 0.9), sentences
-    ).sources
+    documents = [Document("", f"{n}-union.txt") for n in range(4)]
+    written = with_sources(DraftSentence("Long, it opened.", (0, 1, 2), 0.9), sentences, documents)
+    [first, copy] = written.sources
+    assert written.speaker == ""
     assert (first.document, first.paragraph, copy.document) == (0, 2, 3)
     assert first.quote == copy.quote == "It opened.\nIt is long."
+
+
+def test_with_sources_names_the_speaker_of_a_quotation() -> None:
+    sentences = [Sentence("We sail.", Paragraph("We sail.", 1, 0), 0)]
+    documents = [Document("", "a.txt"), Document("", "2-ferry-workers.txt")]
+    draft = DraftSentence("We sail.", (0,), 1.0, is_quoted=True)
+    assert with_sources(draft, sentences, documents).shown == "Ferry workers: \u201cWe sail.\u201d"

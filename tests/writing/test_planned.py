@@ -248,6 +248,8 @@ def test_sentence_begins_with_a_capital(text: str, expected: str) -> None:
     [
         ("The crew left, and the crew left the port.", True),
         ("The crew left the port.", False),
+        ("The crew left the port in all, in all.", True),
+        ("It was what it was, and that, that is true.", False),
         ("The old bridge replaced an older bridge.", False),  # as its source does
     ],
 )

@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from hiersum.writing.policy import Situation, choose_main, join_others
+from hiersum.writing.policy import Situation, choose_main, join_others, speaks_of_itself
 
 SITUATION = Situation(
     log_probs=np.log([0.2, 0.5, 0.2, 0.1]),  # the last is the stop
+    documents=[0, 0, 1],
+    speaks_of_itself=[False, False, False],
     used=frozenset(),
+    heard=frozenset(),
     relevance=np.zeros(3),
     words=0,
     max_words=90,
@@ -22,8 +26,16 @@ def test_main_sentence_is_the_most_probable() -> None:
 
 
 def test_main_sentence_is_never_one_that_was_used() -> None:
-    assert choose_main(replace(SITUATION, used=frozenset({0, 1}))) == 2
+    assert choose_main(replace(SITUATION, used=frozenset({1}), heard=frozenset({0}))) == 2
     assert choose_main(replace(SITUATION, used=frozenset({0, 1, 2}))) is None
+
+
+def test_document_that_was_not_heard_counts_more_by_a_little() -> None:
+    """0.3 in log-probability: it turns a near tie, not a clear preference."""
+    near = replace(SITUATION, log_probs=np.log([0.1, 0.25, 0.2, 0.45]), heard=frozenset({0}))
+    clear = replace(SITUATION, log_probs=np.log([0.1, 0.4, 0.2, 0.3]), heard=frozenset({0}))
+    assert choose_main(near) == 2
+    assert choose_main(clear) == 1
 
 
 def test_question_leads_to_the_sentence_that_answers_it() -> None:
@@ -48,3 +60,30 @@ def test_plan_joins_at_most_two_that_likely_belong() -> None:
     assert join_others(1, joins, frozenset()) == (1, 0, 3)
     assert join_others(1, joins, frozenset({0})) == (1, 3, 4)
     assert join_others(1, np.full(5, -1.0), frozenset()) == (1,)
+
+
+def test_sentence_that_says_i_is_planned_only_if_there_is_hardly_another() -> None:
+    """4 in log-probability: about one to fifty."""
+    shy = replace(SITUATION, speaks_of_itself=[False, True, False])
+    alone = replace(shy, log_probs=np.log([0.005, 0.98, 0.005, 0.01]))
+    assert choose_main(shy) == 0
+    assert choose_main(alone) == 1
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("I have sold kitchenware here for years.", True),
+        ("The mayor thanked us all.", True),
+        ('The mayor said: "We will wait."', False),
+        ("World War I ended; the US left.", False),
+        ("When I came, it rained.", True),
+        ("Our plan failed.", True),
+        ("The mine was closed in 1986.", False),
+        ("The council met in June.", False),
+    ],
+)
+def test_speaks_of_itself_sees_first_persons_outside_quotations(
+    sentence: str, expected: bool
+) -> None:
+    assert speaks_of_itself(sentence) == expected

@@ -14,7 +14,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
@@ -22,29 +22,29 @@ from typing import Any
 
 import numpy as np
 
-from hiersum.building.clusters import Article, ClusterMaker, ClusterSettings, report_of
+from hiersum.building.clusters import Article, ClusterSettings, report_of, write_part
 from hiersum.building.lookup import TitleSearch, count_words, hash_words, merge_counts
 from hiersum.building.workplace import (
     ClusterPart,
     RowStore,
     Tally,
     Workplace,
-    fingerprint,
+    parts_between,
     read_json,
     run_stage,
     save_array,
-    sum_tallies,
     write_json,
     write_rows,
 )
 from hiersum.config import DataConfig
-from hiersum.data.corpora import count_records, read_corpus, write_clusters
+from hiersum.data.corpora import count_records, read_corpus
+from hiersum.data.files import checksum
 from hiersum.data.records import BadRecords
 from hiersum.errors import DataError
 from hiersum.parallel import Engine, LocalEngine
 from hiersum.progress import tracked
 from hiersum.text.paragraphs import split_document
-from hiersum.types import Cluster, Document
+from hiersum.types import Document
 
 FORMAT = 1
 PART_ARTICLES = 512
@@ -68,34 +68,19 @@ def build_clusters(
     collection: Sequence[Path] = (),
     kind: str = "auto",
     skip_bad: bool = False,
-    workers: int = 1,
     engine: Engine | None = None,
 ) -> dict[str, Any]:
     """Build the clusters of articles into a folder, or resume an interrupted build.
 
-    Args:
-        articles: corpora of articles: the summary is the lead, the documents the body.
-        out: the folder; created if needed.
-        settings: the build settings.
-        collection: further articles to search; they get no clusters of their own.
-        kind: the kind of the corpora.
-        skip_bad: count and skip articles that cannot be used.
-        workers: the number of processes, if no engine is given.
-        engine: runs the work.
-
-    Returns:
-        The report, which is also in `out/report.json`.
-
-    Raises:
-        InputError: the folder holds something else or cannot be written to.
-        DataError: an article cannot be used, or there is none.
+    Articles are corpora: the summary is the lead, the documents the body. Those of the collection
+    are only searched. Returns the report, which is also in `out/report.json`.
     """
     place = Workplace(out)
     plan = {
         "format": FORMAT,
-        "settings": settings.as_plan(),
-        "articles": [fingerprint(path) for path in articles],
-        "collection": [fingerprint(path) for path in collection],
+        "settings": asdict(settings),
+        "articles": [checksum([path]) for path in articles],
+        "collection": [checksum([path]) for path in collection],
     }
 
     def build() -> dict[str, Any]:
@@ -104,22 +89,17 @@ def build_clusters(
             bad = BadRecords(skip=skip_bad)
             write_json(reading_path, _gather(place, articles, collection, kind, bad))
         reading: dict[str, Any] = read_json(reading_path)
-        num_articles = reading["targets"]
         if not (place.folder / "index").exists():
-            _index(place, num_articles)
-        parts = [
-            ClusterPart(f"part-{number:05}", start, min(start + PART_ARTICLES, num_articles))
-            for number, start in enumerate(range(0, num_articles, PART_ARTICLES))
-        ]
-        run_stage(
-            engine or LocalEngine(workers),
+            _index(place, reading["targets"])
+        parts = parts_between(0, reading["targets"], PART_ARTICLES)
+        tally = run_stage(
+            engine or LocalEngine(),
             partial(build_part, place=place, settings=settings),
             parts,
             tally_of=place.tally_of,
             verb="building",
         )
-        tally = Counter(reading["tally"]) + sum_tallies(map(place.tally_of, parts))
-        return {**report_of(tally), "parts": len(parts)}
+        return {**report_of(tally + Counter(reading["tally"])), "parts": len(parts)}
 
     return place.build(plan, build)
 
@@ -142,10 +122,6 @@ def write_articles(articles: Iterable[Article], path: Path) -> None:
     schema = pa.schema({"id": text, "title": text, "lead": text, "paragraphs": pa.list_(text)})
     rows = ({name: getattr(article, name) for name in schema.names} for article in articles)
     write_rows(rows, schema, path)
-
-
-def _article(row: dict[str, Any]) -> Article:
-    return Article(row["id"], row["title"], row["lead"], tuple(row["paragraphs"]))
 
 
 def _gather(
@@ -194,43 +170,40 @@ def _index(place: Workplace, num_targets: int) -> None:
 
 
 def build_part(part: ClusterPart, *, place: Workplace, settings: BuildSettings) -> None:
-    """Write the clusters of one part, then its tally: a part with a tally is finished."""
-    tally: Tally = Counter()
-    clusters = _open_builder(place, settings).clusters(range(part.start, part.stop), tally)
-    write_clusters(clusters, place.clusters_of(part))
-    write_json(place.tally_of(part), tally)
+    """Write the clusters of one part."""
+    write_part(part, _open_collection(place, settings), settings.target, place)
 
 
-class _Builder:
-    """Makes clusters in an order determined by the seed."""
+class _Collection:
+    """Articles in an order determined by the seed, and the bodies that a search finds."""
 
     def __init__(self, place: Workplace, settings: BuildSettings) -> None:
         self._rows = RowStore(place.folder / "articles.arrow")
         self._search = TitleSearch(place)
         self._num_wanted = settings.search
-        self._maker = ClusterMaker(settings)
         self._order = list(range(read_json(place.folder / "reading.json")["targets"]))
         random.Random(settings.seed).shuffle(self._order)
 
-    def clusters(self, numbers: range, tally: Tally) -> Iterator[Cluster]:
-        for number in numbers:
-            article = _article(self._rows[self._order[number]])
-            if cluster := self._maker.make(article, partial(self._documents_of, article), tally):
-                yield cluster
+    def article(self, number: int) -> Article:
+        return self._at(self._order[number])
 
-    def _documents_of(self, article: Article) -> list[Document]:
+    def documents_of(self, article: Article, tally: Tally) -> list[Document]:
         """Return the bodies of an article and of the best matches for its title."""
         # An article in two files may have two ids, but only one title.
         found = {article.title.casefold(): article}
         if self._num_wanted:
             for row in self._search.find(article.title, self._num_wanted + _MORE_HITS):
-                hit = _article(self._rows[row])
+                hit = self._at(row)
                 found.setdefault(hit.title.casefold(), hit)
         sources = list(found.values())[: 1 + self._num_wanted]
         return [Document.from_paragraphs(source.paragraphs, source.title) for source in sources]
 
+    def _at(self, row: int) -> Article:
+        found = self._rows[row]
+        return Article(found["id"], found["title"], found["lead"], tuple(found["paragraphs"]))
+
 
 @lru_cache(maxsize=1)
-def _open_builder(place: Workplace, settings: BuildSettings) -> _Builder:
+def _open_collection(place: Workplace, settings: BuildSettings) -> _Collection:
     """Open the files of a build once per process."""
-    return _Builder(place, settings)
+    return _Collection(place, settings)

@@ -1,25 +1,24 @@
 """Make a cluster from an article and its sources; the target is the lead or part of it.
 
 Paragraphs that copy the target are removed. A tally counts every article, with the reason if it
-yields no cluster. The report shows these counts, and sizes next to the paper's. Words, tokens and
-overlap are measured on a sample, the first clusters of every part: clusters share most documents,
-and measuring all would take longer than building them.
+yields no cluster. The report shows these counts, and sizes next to the paper's. Words per paragraph
+and overlap are measured on a sample, the first clusters of every part: clusters share most
+documents, and measuring all would take longer than building them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
-from hiersum.building.workplace import Tally
+from hiersum.building.workplace import ClusterPart, Tally, Workplace, write_json
+from hiersum.data.corpora import write_clusters
 from hiersum.text.duplicates import remove_clones
 from hiersum.text.facts import Evidence, without_asides
 from hiersum.text.overlap import ngram_overlap
 from hiersum.text.sentences import split_sentences
-from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
 from hiersum.types import Cluster, Document
 
@@ -77,54 +76,52 @@ class ClusterSettings:
     search: int = 10
     """Documents to add by searching for the title."""
     target: TargetRules = field(default_factory=TargetRules)
-    tokenizer: Path | None = None
-    """Counts tokens for the report."""
-
-    def open_tokenizer(self) -> Tokenizer | None:
-        return None if self.tokenizer is None else Tokenizer.load(self.tokenizer, "paper")
-
-    def as_plan(self) -> dict[str, Any]:
-        """Return the settings as JSON, with the tokenizer's fingerprint instead of its path."""
-        tokenizer = self.open_tokenizer()
-        return {**asdict(self), "tokenizer": tokenizer and tokenizer.fingerprint}
 
 
-class ClusterMaker:
-    """Makes clusters and counts them."""
+class Sources(Protocol):
+    """The articles of a build, by number, and the documents of each."""
 
-    def __init__(self, settings: ClusterSettings) -> None:
-        self._rules = settings.target
-        self._tokenizer = settings.open_tokenizer()
+    def article(self, number: int) -> Article: ...
+    def documents_of(self, article: Article, tally: Tally) -> Sequence[Document]: ...
 
-    def make(
-        self, article: Article, find_sources: Callable[[], Sequence[Document]], tally: Tally
-    ) -> Cluster | None:
-        """Return the cluster of an article, None if it yields none; the tally says why.
 
-        Sources are searched only if the article has a usable target.
-        """
-        target = choose_target(article, self._rules)
-        tally["articles"] += 1
-        tally["supported"] += target.is_supported
-        if target.dropped:
-            tally[f"dropped: {target.dropped}"] += 1
-            return None
-        documents = tuple(find_sources())
-        if not documents:
-            tally["dropped: no page found"] += 1
-            return None
-        cluster, num_clones = remove_clones(
-            Cluster(article.title, documents, target.text, article.id),
-            [document.paragraphs or () for document in documents],
-        )
-        cluster = replace(cluster, documents=tuple(d for d in cluster.documents if d.paragraphs))
-        if not cluster.documents:
-            tally["dropped: nothing left but clones"] += 1
-            return None
-        if tally["clusters"] < SAMPLE_PER_PART:
-            tally.update(measure_sample(cluster, self._tokenizer))
-        tally.update(count_cluster(cluster, num_clones=num_clones))
-        return cluster
+def write_part(part: ClusterPart, sources: Sources, rules: TargetRules, place: Workplace) -> None:
+    """Write the clusters of one part, then its tally: a part with a tally is finished."""
+    tally: Tally = Counter()
+    path = place.clusters_of(part)
+    path.parent.mkdir(exist_ok=True)
+    articles = map(sources.article, range(part.start, part.stop))
+    made = (make_cluster(article, sources, rules, tally) for article in articles)
+    tally[f"split: {path.parent.name}"] = write_clusters(filter(None, made), path)
+    write_json(place.tally_of(part), tally)
+
+
+def make_cluster(
+    article: Article, sources: Sources, rules: TargetRules, tally: Tally
+) -> Cluster | None:
+    """Return the cluster of an article, None if it yields none; the tally says why."""
+    target = choose_target(article, rules)
+    tally["articles"] += 1
+    tally["supported"] += target.is_supported
+    if target.dropped:
+        tally[f"dropped: {target.dropped}"] += 1
+        return None
+    documents = tuple(sources.documents_of(article, tally))
+    if not documents:
+        tally["dropped: no page found"] += 1
+        return None
+    cluster, num_clones = remove_clones(
+        Cluster(article.title, documents, target.text, article.id),
+        [document.paragraphs or () for document in documents],
+    )
+    cluster = replace(cluster, documents=tuple(d for d in cluster.documents if d.paragraphs))
+    if not cluster.documents:
+        tally["dropped: nothing left but clones"] += 1
+        return None
+    if tally["clusters"] < SAMPLE_PER_PART:
+        tally.update(measure_sample(cluster))
+    tally.update(count_cluster(cluster, num_clones=num_clones))
+    return cluster
 
 
 def choose_target(article: Article, rules: TargetRules) -> Target:
@@ -155,7 +152,6 @@ def choose_target(article: Article, rules: TargetRules) -> Target:
 
 
 def count_cluster(cluster: Cluster, *, num_clones: int) -> Tally:
-    """Count one cluster."""
     return Counter(
         {
             "clusters": 1,
@@ -167,13 +163,12 @@ def count_cluster(cluster: Cluster, *, num_clones: int) -> Tally:
     )
 
 
-def measure_sample(cluster: Cluster, tokenizer: Tokenizer | None) -> Tally:
-    """Measure one cluster of the sample."""
+def measure_sample(cluster: Cluster) -> Tally:
     bodies = ["\n".join(document.paragraphs or ()) for document in cluster.documents]
     paragraphs = _paragraphs(cluster)
-    target = cluster.summary or ""
-    overlap = ngram_overlap(target, [bodies[0], "\n".join(bodies)], 2, stem=False)
-    tally = Counter(
+    sources = [bodies[0], "\n".join(bodies)]
+    overlap = ngram_overlap(cluster.summary or "", sources, 2, stem=False)
+    return Counter(
         {
             "sampled": 1,
             "sampled paragraphs": len(paragraphs),
@@ -183,18 +178,12 @@ def measure_sample(cluster: Cluster, tokenizer: Tokenizer | None) -> Tally:
             "sampled bigrams in all documents": int(overlap.matches[1]),
         }
     )
-    if tokenizer is not None:
-        tally["sampled tokens"] = sum(map(len, tokenizer.encode_many(paragraphs)))
-        tally["sampled target tokens"] = len(tokenizer.encode(target))
-    return tally
 
 
 def report_of(tally: Tally) -> dict[str, Any]:
     """Return the report of a build from articles."""
-    clusters, sampled = tally["clusters"], tally["sampled"]
-    articles, bigrams = tally["articles"], tally["sampled bigrams"]
-    paragraphs = tally["sampled paragraphs"]
-    report = {
+    clusters, articles, bigrams = tally["clusters"], tally["articles"], tally["sampled bigrams"]
+    return {
         "articles": articles,
         "clusters": clusters,
         "dropped": _by_kind(tally, "dropped: "),
@@ -203,8 +192,8 @@ def report_of(tally: Tally) -> dict[str, Any]:
         "documents per cluster": _mean(tally["documents"], clusters),
         "paragraphs per cluster": _mean(tally["paragraphs"], clusters),
         "words per target": _mean(tally["target words"], clusters),
-        "sampled clusters": sampled,
-        "words per paragraph": _mean(tally["sampled words"], paragraphs),
+        "sampled clusters": tally["sampled"],
+        "words per paragraph": _mean(tally["sampled words"], tally["sampled paragraphs"]),
         "target bigrams in the first document": _share(
             tally["sampled bigrams in the first document"], bigrams
         ),
@@ -212,28 +201,17 @@ def report_of(tally: Tally) -> dict[str, Any]:
             tally["sampled bigrams in all documents"], bigrams
         ),
     }
-    if tally["sampled tokens"]:
-        report["tokens per paragraph"] = _mean(tally["sampled tokens"], paragraphs)
-        report["tokens per target"] = _mean(tally["sampled target tokens"], sampled)
-    return report
 
 
 def wiki_report(
     reading: Mapping[str, int], pages: Mapping[str, int], joined: Tally
 ) -> dict[str, Any]:
-    """Return the report of a build from Wikipedia.
-
-    Args:
-        reading: the tally of the dump.
-        pages: the tally of the source files.
-        joined: the tally of the clusters.
-    """
+    """Return the report of a build from Wikipedia: of the dump, the source files, the clusters."""
     sizes = report_of(joined)
     cited, found = joined["cited"], joined["cited and found"]
     articles = joined["articles"]
     names = ["documents per cluster", "paragraphs per cluster", "words per target"]
     names += ["sampled clusters", "words per paragraph", "target bigrams in all documents"]
-    names += [name for name in ("tokens per paragraph", "tokens per target") if name in sizes]
     return {
         "dump pages": reading.get("pages of the dump", 0),
         "articles": articles,
@@ -259,7 +237,8 @@ def report_rows(report: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     for name, value in report.items():
         if name == "plan":
             continue
-        paper: Any = PAPER.get(_paper_name(name), "")
+        # The paper counts tokens where we count words.
+        paper: Any = PAPER.get(name.replace("words per", "tokens per"), "")
         if isinstance(value, dict):
             for key, number in value.items():
                 known = f"{paper[key]:,}" if paper else ""
@@ -274,11 +253,6 @@ def report_rows(report: Mapping[str, Any]) -> list[tuple[str, str, str]]:
 
 def _paragraphs(cluster: Cluster) -> list[str]:
     return [text for document in cluster.documents for text in document.paragraphs or ()]
-
-
-def _paper_name(name: str) -> str:
-    """Return the paper's name of a size; the paper counts tokens where we count words."""
-    return name.replace("words per", "tokens per")
 
 
 def _by_kind(tally: Mapping[str, int], prefix: str) -> dict[str, int]:

@@ -75,11 +75,7 @@ class WikiPage:
 
 
 def chunks_of(paths: Sequence[Path], chunk_bytes: int = CHUNK_BYTES) -> list[DumpChunk]:
-    """Cut dump files into chunks.
-
-    Raises:
-        DataError: a file is missing, empty or neither bzip2 nor XML.
-    """
+    """Cut dump files into chunks."""
     chunks: list[DumpChunk] = []
     for path in paths:
         starts = _starts(path, chunk_bytes)
@@ -123,74 +119,55 @@ def _starts(path: Path, chunk_bytes: int) -> list[int]:
 def _page_elements(chunk: DumpChunk, problems: Counter[str]) -> Iterator[bytes]:
     """Yield `<page>...</page>` of every page that begins in the chunk."""
     buffer = b""
-    is_past_end = False
-    for piece, begins_past_end in _pieces(chunk):
-        if begins_past_end and not is_past_end:
-            # From here on, only finish the page already begun.
-            is_past_end = True
-            begun = buffer.rfind(_OPEN)
-            if begun < 0:  # the tag itself may be split between pieces
-                begun = _split_tag(buffer, piece)
-            if begun < 0:
-                return
-            buffer = buffer[begun:]
+    begin = 0  # where the buffer begins in the unpacked text
+    limit: int | None = None  # where the chunk ends there, once that is known
+    for piece, is_past_end in _pieces(chunk):
+        if is_past_end and limit is None:
+            limit = begin + len(buffer)
         buffer += piece
-        while (end := buffer.find(_CLOSE)) >= 0:
-            start = buffer.rfind(_OPEN, 0, end)
-            if start >= 0:
-                yield buffer[start : end + len(_CLOSE)]
-            buffer = buffer[end + len(_CLOSE) :]
-            if is_past_end:
+        while (close := buffer.find(_CLOSE)) >= 0:
+            start, end = buffer.rfind(_OPEN, 0, close), close + len(_CLOSE)
+            if limit is not None and (start < 0 or begin + start >= limit):
                 return
+            if start >= 0:
+                yield buffer[start:end]
+            buffer, begin = buffer[end:], begin + end
+        start = buffer.find(_OPEN)
         if len(buffer) > MAX_PAGE_BYTES:
             problems["page in the dump too large"] += 1
-            buffer = b""
-        elif (start := buffer.find(_OPEN)) > 0:
-            buffer = buffer[start:]
+            start = len(buffer)
         elif start < 0:
-            buffer = buffer[-len(_OPEN) :]
+            start = max(len(buffer) - len(_OPEN), 0)  # the tag itself may be split between pieces
+        buffer, begin = buffer[start:], begin + start
+        if limit is not None and begin >= limit:
+            return
     if buffer.startswith(_OPEN):
         raise _damaged(chunk.path)
 
 
-def _split_tag(before: bytes, after: bytes) -> int:
-    for length in range(min(len(_OPEN) - 1, len(before)), 0, -1):
-        if before.endswith(_OPEN[:length]) and after.startswith(_OPEN[length:]):
-            return len(before) - length
-    return -1
-
-
 def _pieces(chunk: DumpChunk) -> Iterator[tuple[bytes, bool]]:
-    """Yield decompressed bytes from a chunk's start on, and whether they lie past its end.
-
-    Raises:
-        DataError: the file is damaged or truncated.
-    """
+    """Yield unpacked bytes from a chunk's start on, and whether they lie past its end."""
+    unpacker = bz2.BZ2Decompressor()
     with chunk.path.open("rb") as file:
         is_packed = file.read(len(_BZIP2)) == _BZIP2
         file.seek(chunk.start)
-        if not is_packed:
-            left = chunk.end - chunk.start
-            while piece := file.read(min(_READ_BYTES, left) if left > 0 else _READ_BYTES):
-                yield piece, left <= 0
-                left -= len(piece)
-            return
-        place, packed = chunk.start, file.read(_READ_BYTES)
-        while packed:  # a stream begins at `place`
-            begins_past_end = place >= chunk.end
-            unpacker = bz2.BZ2Decompressor()
-            while not unpacker.eof:
+        left = chunk.end - chunk.start
+        while data := file.read(min(_READ_BYTES, left) if left > 0 else _READ_BYTES):
+            is_past_end = left <= 0
+            left -= len(data)
+            if not is_packed:
+                yield data, is_past_end
+                continue
+            while data:
+                if unpacker.eof:
+                    unpacker = bz2.BZ2Decompressor()
                 try:
-                    piece = unpacker.decompress(packed)
+                    yield unpacker.decompress(data), is_past_end
                 except OSError as error:
                     raise _damaged(chunk.path) from error
-                yield piece, begins_past_end
-                place += len(packed)
-                packed = file.read(_READ_BYTES) if not unpacker.eof else b""
-                if not (packed or unpacker.eof):
-                    raise _damaged(chunk.path)
-            place -= len(unpacker.unused_data)
-            packed = unpacker.unused_data or file.read(_READ_BYTES)
+                data = unpacker.unused_data
+    if is_packed and not unpacker.eof:
+        raise _damaged(chunk.path)
 
 
 def _damaged(path: Path) -> DataError:
@@ -270,10 +247,8 @@ def arrays_of(place: Workplace, num_chunks: int, name: str) -> Iterator[Keys]:
             yield file[name]
 
 
-def put_in_order(
-    place: Workplace, num_chunks: int, *, valid_share: float, test_share: float
-) -> tuple[int, int]:
-    """Order all articles by split and hash; return their number and that of repeated titles."""
+def put_in_order(place: Workplace, num_chunks: int, valid_share: float, test_share: float) -> int:
+    """Order all articles by split and hash, each title once; return their number."""
     parts = [np.zeros(0, _ORDER)]
     for chunk, hashes in enumerate(arrays_of(place, num_chunks, "titles")):
         part = np.zeros(len(hashes), _ORDER)
@@ -286,7 +261,7 @@ def put_in_order(
     kept["split"] = np.select([share < valid_share, share < valid_share + test_share], [1, 2])
     kept = np.sort(kept, order=("split", "hash"))
     save_array(kept, place.folder / "order.npy")
-    return len(kept), len(articles) - len(kept)
+    return len(kept)
 
 
 class CitingArticles:

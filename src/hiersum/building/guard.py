@@ -39,11 +39,9 @@ class Guard:
     """A child process that calls one function under limits."""
 
     def __init__(self, work: str, limits: Limits) -> None:
-        """Prepare a guard; the child starts at the first call.
+        """Prepare to call `module:function`, which takes facts and bytes and returns a JSON object.
 
-        Args:
-            work: `module:function`; it takes facts and bytes, and returns a JSON object.
-            limits: limits of a call.
+        The child starts at the first call.
         """
         self._work = work
         self._limits = limits

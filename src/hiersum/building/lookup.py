@@ -89,13 +89,12 @@ def title_hash(title: str) -> int:
 
 
 def keys_of(urls: Iterable[str]) -> Keys:
-    """Return the keys of URLs."""
     return np.fromiter(map(key_of, urls), np.uint64)
 
 
 def is_wikipedia(url: str) -> bool:
     """Whether this is a page of Wikipedia itself: its articles are targets, not sources."""
-    host = normalize_url(url).partition("/")[0].partition(":")[0].partition("?")[0]
+    host = re.split("[/:?]", normalize_url(url), maxsplit=1)[0]
     return _WIKIPEDIA.search(host) is not None
 
 
@@ -113,7 +112,6 @@ def union(arrays: Iterable[Keys]) -> Keys:
 
 
 def query_words(text: str) -> list[str]:
-    """Return the words of a text to search for."""
     return [word for word in split_words(text) if word not in FUNCTION_WORDS]
 
 
@@ -254,13 +252,7 @@ class TitleSearch:
 
 
 def keep_results(path: Path, folder: Path) -> None:
-    """Store search results of any engine as arrays that workers share.
-
-    Lines are {"title": ..., "urls": [...]}, best first.
-
-    Raises:
-        DataError: a line is malformed.
-    """
+    """Store search results, lines {"title": ..., "urls": [...]}, as arrays that workers share."""
     titles: list[int] = []
     keys: list[Keys] = []
     for number, line in read_lines(path):

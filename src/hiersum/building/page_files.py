@@ -4,21 +4,20 @@
     .jsonl (.gz)                 lines {"url": ..., "text" or "html": ...}, optional "title"
     .html .htm .xhtml (.gz)      saved pages, which name their own URL or are stored as HOST/PATH
 
-Damaged records are counted and skipped; reading continues after them.
+What cannot be read is counted by reason.
 """
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-import mmap
 import re
 import zlib
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from hiersum.data.files import read_lines
 from hiersum.data.records import parse_json
@@ -32,8 +31,7 @@ _KINDS = {
 _HTML_PER_ITEM = 256
 _HOST = re.compile(r"(?:[a-z0-9-]+\.)+[a-z]{2,}(?::\d+)?", re.I)
 _ENDS_BYTES = 1 << 20
-_GZIP_MEMBER = re.compile(rb"\x1f\x8b\x08")
-_WARC_RECORD = re.compile(rb"WARC/1\.")
+_HEADER_BYTES = 1 << 16
 _HTML_TYPES = ("text/html", "application/xhtml+xml")
 
 
@@ -61,20 +59,14 @@ class PageFiles:
 
 
 def find_sources(roots: Sequence[Path]) -> list[PageFiles]:
-    """Return the files of all sources, in a fixed order.
-
-    Raises:
-        DataError: a source is missing, or holds no pages.
-    """
+    """Return the files of all sources, in a fixed order."""
     found: list[PageFiles] = []
     for root in roots:
         before = len(found)
         for kind, files in groupby(_files(root), key=_kind):
             size = _HTML_PER_ITEM if kind == "html" else 1
-            paths = list(files)
-            for start in range(0, len(paths), size):
-                number = len(found)
-                found.append(PageFiles(number, kind, tuple(paths[start : start + size]), root))
+            while paths := tuple(islice(files, size)):
+                found.append(PageFiles(len(found), kind, paths, root))
         if len(found) == before:
             expected = ".warc .wet .jsonl .html files, or gzip of them"
             raise DataError(f"{root}: contains no source pages; expected {expected}")
@@ -94,13 +86,7 @@ def identify(path: Path) -> str:
 def read_source(
     files: PageFiles, max_bytes: int, is_wanted: Callable[[str], bool] = lambda url: True
 ) -> Iterator[RawPage | str]:
-    """Yield the pages of some files, or the reason why a page is dropped.
-
-    Args:
-        files: what to read.
-        max_bytes: larger pages are dropped.
-        is_wanted: whether a URL is needed; other pages are skipped.
-    """
+    """Yield the wanted pages of some files, or the reason why a page is dropped."""
     for path in files.paths:
         if files.kind == "archive":
             found = _read_archive(path, max_bytes, is_wanted)
@@ -116,8 +102,8 @@ def read_source(
 def _files(root: Path) -> list[Path]:
     try:
         if root.is_dir():
-            files = sorted(path for path in root.rglob("*") if path.is_file() and _kind(path))
-            return sorted(files, key=_kind)
+            files = (path for path in root.rglob("*") if path.is_file() and _kind(path))
+            return sorted(files, key=lambda path: (_kind(path), path))
         root.open("rb").close()
     except FileNotFoundError as error:
         raise DataError(f"{root}: no such file or folder") from error
@@ -174,87 +160,43 @@ def _mirrored_url(path: Path, root: Path) -> str:
 def _read_archive(
     path: Path, max_bytes: int, is_wanted: Callable[[str], bool]
 ) -> Iterator[RawPage | str]:
-    start: int | None = 0
-    while start is not None:
-        with path.open("rb") as file:
-            file.seek(start)
-            damage = yield from _read_until_damage(file, start, max_bytes, is_wanted)
-        start = None if damage is None else _next_record(path, damage)
-
-
-def _read_until_damage(
-    file: IO[bytes], start: int, max_bytes: int, is_wanted: Callable[[str], bool]
-) -> Generator[RawPage | str, None, int | None]:
-    """Yield pages; return where to look for the next record, None at the end of file."""
+    """Read an archive up to its end or to the first record that cannot be delimited."""
     from fastwarc.warc import ArchiveIterator, WarcRecordType
 
     kinds = WarcRecordType.response | WarcRecordType.resource | WarcRecordType.conversion
-    records = ArchiveIterator(file, record_types=kinds, parse_http=False)
-    place = start + 1
-    is_reported = False
-    while True:
-        try:
-            record = next(records)
-        except StopIteration:
-            return None
-        except Exception:  # fastwarc raises different errors, depending on the version
-            if not is_reported:
+    with path.open("rb") as file:
+        records = ArchiveIterator(file, record_types=kinds, parse_http=False)
+        while True:
+            try:
+                if (record := next(records, None)) is None:
+                    return
+                url = (record.headers.get("WARC-Target-URI") or "").strip("<>")
+                data = record.reader.read(max_bytes + _HEADER_BYTES) if is_wanted(url) else None
+            except Exception:  # fastwarc raises different errors, depending on the version
                 yield "damaged record"
-            return place
-        is_reported = False
-        place = start + record.stream_pos + 1
-        url = (record.headers.get("WARC-Target-URI") or "").strip("<>")
-        if not is_wanted(url):
-            continue
-        is_text = record.record_type == WarcRecordType.conversion
-        try:
-            page = _page_of_record(record, url, is_text, max_bytes)
-        except Exception:  # cannot be decompressed; the next record may be fine
-            page, is_reported = "damaged record", True
-        yield page
+                return
+            if data is None:
+                continue
+            if len(data) < min(record.content_length, max_bytes + _HEADER_BYTES):
+                yield "record cut off"
+            elif record.record_type == WarcRecordType.conversion:
+                yield RawPage("text", data, url)
+            else:
+                yield _page_of_response(record, data, url, max_bytes)
 
 
-def _page_of_record(record: Any, url: str, is_text: bool, max_bytes: int) -> RawPage | str:
-    declared = record.content_length
-    if not is_text:
-        record.parse_http(auto_decode="all")
-        headers = record.http_headers
-        if headers is not None and headers.status_code != 200:
-            return f"status {headers.status_code}"
-        kind = record.http_content_type or record.headers.get("Content-Type") or ""
-        if not kind.startswith(_HTML_TYPES):
-            return "not HTML"
-        declared = _declared_length(headers)
-    data = record.reader.read(max_bytes + 1)
-    if len(data) < min(declared, max_bytes + 1):
-        return "record cut off"
-    return RawPage("text" if is_text else "html", data, url)
+def _page_of_response(record: Any, data: bytes, url: str, max_bytes: int) -> RawPage | str:
+    from fastwarc.warc import WarcRecord
 
-
-def _declared_length(headers: Any) -> int:
-    """Return the length given by HTTP headers for an unencoded body, 0 if none."""
-    if headers is None or headers.get("Content-Encoding") or headers.get("Transfer-Encoding"):
-        return 0
-    length = headers.get("Content-Length") or ""
-    return int(length) if length.isdigit() else 0
-
-
-def _next_record(path: Path, place: int) -> int | None:
-    """Return the offset of the next readable record, None if there is none."""
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        is_packed = data[:2] == b"\x1f\x8b"
-        if not is_packed and _WARC_RECORD.match(data) is None:
-            return None  # zstd and lz4 cannot be read from the middle
-        while found := (_GZIP_MEMBER if is_packed else _WARC_RECORD).search(data, place):
-            place = found.start()
-            if not is_packed or _begins_record(data[place : place + 512]):
-                return place
-            place += 1
-    return None
-
-
-def _begins_record(packed: bytes) -> bool:
+    copy = WarcRecord()  # a body that cannot be unpacked would disturb the archive's own reader
+    copy.set_bytes_content(data)
+    copy.is_http = record.is_http
     try:
-        return zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(packed, 64).startswith(b"WARC/")
-    except zlib.error:
-        return False
+        copy.parse_http(auto_decode="all")
+        body = copy.reader.read(max_bytes + 1)
+    except Exception:
+        return "damaged record"
+    if copy.http_headers is not None and copy.http_headers.status_code != 200:
+        return f"status {copy.http_headers.status_code}"
+    kind = copy.http_content_type or record.headers.get("Content-Type") or ""
+    return RawPage("html", body, url) if kind.startswith(_HTML_TYPES) else "not HTML"

@@ -43,13 +43,13 @@ from hiersum.building.workplace import (
     write_rows,
 )
 from hiersum.config import DataConfig
-from hiersum.errors import InputError
-from hiersum.text.encodings import clean_text, decode_text
+from hiersum.text.encodings import clean_text
 from hiersum.text.languages import UNKNOWN, detect_language
 from hiersum.text.paragraphs import is_fragment, split_text
 from hiersum.text.words import split_words
 
 _SAVED_FROM = re.compile(rb"<!-- saved from url=\(\d+\)(\S+) -->")
+_OWN_URLS = (("link[rel=canonical]", "href"), ("meta[property='og:url']", "content"))
 _MAX_TITLE_CHARACTERS = 300
 
 
@@ -65,32 +65,22 @@ class Page:
 
 
 def extract_page(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
-    """Return the paragraphs of a page, or the reason for dropping it; runs under a guard.
+    """Return `url`, `title`, `paragraphs` and `digest`, or why a page is `dropped`; under a guard.
 
-    Args:
-        facts: `kind` (html or text), `language` (a code, or any), and `url` and `title` if known.
-        data: the page; text is UTF-8.
-
-    Returns:
-        `url`, `title`, `paragraphs` and `digest`; or `dropped`.
+    The facts are `kind` (html or text), `language` (a code, or any), and `url` and `title` if known.
     """
     url, title = str(facts.get("url") or ""), str(facts.get("title") or "")
     if facts["kind"] == "html":
-        try:
-            text, found_title, found_url = _html_text(data)
-        except InputError:
+        found = _html_text(data)
+        if found is None:
             return {"dropped": "not text"}
-        url, title = url or found_url, title or found_title
+        text, url, title = found[0], url or found[2], title or found[1]
     else:
         text = clean_text(data.decode("utf-8", "replace"))
     if not url:
         return {"dropped": "no address"}
-    config = DataConfig()
-    paragraphs = [
-        paragraph
-        for paragraph in dict.fromkeys(split_text(text, config.max_paragraph_words))
-        if not is_fragment(paragraph)
-    ]
+    split = split_text(text, DataConfig().max_paragraph_words)
+    paragraphs = [part for part in dict.fromkeys(split) if not is_fragment(part)]
     if not paragraphs:
         return {"dropped": "no text"}
     if facts["language"] != "any":
@@ -102,22 +92,19 @@ def extract_page(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
     return {"url": url, "title": title, "paragraphs": paragraphs, "digest": digest}
 
 
-def _html_text(data: bytes) -> tuple[str, str, str]:
-    """Return the main text of a page, its title, and its canonical URL."""
+def _html_text(data: bytes) -> tuple[str, str, str] | None:
+    """Return the main text of a page, its title, and its canonical URL; None if it is binary."""
     from resiliparse.extract.html2text import extract_plain_text
-    from resiliparse.parse.encoding import detect_encoding
+    from resiliparse.parse.encoding import bytes_to_str, detect_encoding
     from resiliparse.parse.html import HTMLTree
 
     try:
         html = data.decode("utf-8")
     except UnicodeDecodeError:
-        encoding = detect_encoding(data, from_html_meta=True)
-        try:
-            html = data.decode(encoding, "replace") if encoding else decode_text(data, "page")
-        except LookupError:
-            html = decode_text(data, "page")
+        encoding = detect_encoding(data, from_html_meta=True) or "utf-8"
+        html = bytes_to_str(data, encoding, "replace")
     if html.count("\x00") > len(html) // 100:
-        raise InputError("page: looks like a binary file, not text")
+        return None
     tree = HTMLTree.parse(html)
     text = extract_plain_text(
         tree, main_content=True, alt_texts=False, links=False, list_bullets=False
@@ -128,15 +115,11 @@ def _html_text(data: bytes) -> tuple[str, str, str]:
 def _own_url(tree: Any, data: bytes) -> str:
     if saved := _SAVED_FROM.search(data[:2048]):
         return saved[1].decode("ascii", "replace")
-    if tree.head is not None:
-        for selector, attribute in (
-            ("link[rel=canonical]", "href"),
-            ("meta[property='og:url']", "content"),
-        ):
-            element = tree.head.query_selector(selector)
-            url = str(element.getattr(attribute) or "") if element is not None else ""
-            if url.startswith(("http://", "https://")):
-                return url
+    for selector, attribute in _OWN_URLS:
+        element = tree.head and tree.head.query_selector(selector)
+        url = str(element.getattr(attribute) or "") if element else ""
+        if url.startswith(("http://", "https://")):
+            return url
     return ""
 
 
@@ -148,8 +131,8 @@ def read_part(files: PageFiles, *, place: Workplace, limits: Limits, language: s
     schema = pa.schema(
         {"url": text, "key": number, "title": text, "digest": number, "paragraphs": pa.list_(text)}
     )
-    wanted_keys = place.folder / "wanted.npy"
-    wanted = np.load(wanted_keys, mmap_mode="r") if wanted_keys.exists() else None
+    path = place.folder / "wanted.npy"
+    wanted = np.load(path, mmap_mode="r") if path.exists() else None
 
     def is_wanted(url: str) -> bool:
         return not url or wanted is None or bool(contains(wanted, keys_of([url]))[0])
@@ -169,8 +152,7 @@ def read_part(files: PageFiles, *, place: Workplace, limits: Limits, language: s
                 continue
             page["key"] = key_of(page["url"])
             keys[page["key"]] = None
-            tally["pages"] += 1
-            tally["paragraphs"] += len(page["paragraphs"])
+            tally.update({"pages": 1, "paragraphs": len(page["paragraphs"])})
             yield page
 
     with Guard(f"{__name__}:{extract_page.__name__}", limits) as guard:
@@ -182,12 +164,11 @@ def read_part(files: PageFiles, *, place: Workplace, limits: Limits, language: s
 def _reason_to_drop(
     url: str, seen: Mapping[int, None], is_wanted: Callable[[str], bool]
 ) -> str | None:
-    key = key_of(url)
-    if not key:
+    if not key_of(url):
         return "no address"
     if is_wikipedia(url):
         return "Wikipedia itself"
-    if key in seen:
+    if key_of(url) in seen:
         return "address seen before"
     return None if is_wanted(url) else "not needed"
 
@@ -196,6 +177,7 @@ def count_page_words(part: int, *, place: Workplace) -> None:
     """Count the words of titles in the pages of one part."""
     rows = RowStore(place.part("pages", part, "arrow"))
     count_words((" ".join((row["title"], *row["paragraphs"])) for row in rows), part, place)
+    write_json(place.part("counts", part, "json"), {})
 
 
 def build_lookup(place: Workplace, num_parts: int) -> None:
@@ -236,7 +218,6 @@ class PageStore:
         ]
 
     def at(self, place: int) -> Page:
-        """Return the page at a place."""
         row = self._open(place >> ROW_BITS)[place & ((1 << ROW_BITS) - 1)]
         return Page(row["url"], row["title"], tuple(row["paragraphs"]), row["digest"])
 

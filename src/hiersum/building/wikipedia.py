@@ -13,16 +13,16 @@ sorts arrays with a few bytes per article, URL or page.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
 from importlib import util
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
-from hiersum.building.clusters import SPLITS, Article, ClusterMaker, ClusterSettings, wiki_report
+from hiersum.building.clusters import SPLITS, Article, ClusterSettings, wiki_report, write_part
 from hiersum.building.dump import CitingArticles, arrays_of, chunks_of, put_in_order, read_chunk
 from hiersum.building.guard import Limits
 from hiersum.building.lookup import (
@@ -41,21 +41,17 @@ from hiersum.building.workplace import (
     ClusterPart,
     Tally,
     Workplace,
-    fingerprint,
+    parts_between,
     read_json,
     run_stage,
     save_array,
-    sum_tallies,
     write_json,
 )
-from hiersum.data.corpora import write_clusters
-from hiersum.data.files import write_atomically
+from hiersum.data.files import checksum, write_atomically
 from hiersum.errors import ConfigError, DataError, InputError, MissingDependencyError
 from hiersum.parallel import Engine, LocalEngine
 from hiersum.text.languages import check_language
-from hiersum.types import Cluster, Document
-
-Item = TypeVar("Item")
+from hiersum.types import Document
 
 FORMAT = 1
 PART_CLUSTERS = 512
@@ -85,20 +81,8 @@ def build_wikipedia(
 ) -> dict[str, Any]:
     """Build clusters from a dump and source pages, or resume an interrupted build.
 
-    Args:
-        dumps: pages-articles files, .xml.bz2 or .xml.
-        pages: files and folders of source pages; if none, the build only writes `missing.txt`.
-        out: the folder; created if needed.
-        settings: the build settings.
-        results: the user's own search results; default: search the pages by BM25.
-        engine: runs the work.
-
-    Returns:
-        The report, which is also in `out/report.json`.
-
-    Raises:
-        InputError: the folder holds something else or cannot be written to.
-        DataError: there is no article, or a file cannot be used.
+    Without pages, the build only writes `missing.txt`. `results` are the user's own search results;
+    without them, the pages are searched by BM25. Returns the report, also in `out/report.json`.
     """
     if any(util.find_spec(module) is None for module in _READERS):
         raise MissingDependencyError("building from Wikipedia", "build")
@@ -107,33 +91,26 @@ def build_wikipedia(
     sources = find_sources(pages)
     plan = {
         "format": FORMAT,
-        "settings": settings.as_plan(),
+        "settings": asdict(settings),
         "dump": [identify(path) for path in dumps],
         "pages": [identify(path) for files in sources for path in files.paths],
-        "results": None if results is None else fingerprint(results),
+        "results": None if results is None else checksum([results]),
     }
     place = Workplace(out)
     build = WikiBuild(place, settings, sources, engine or LocalEngine())
     return place.build(plan, partial(build.run, dumps, results))
 
 
+@dataclass(frozen=True, slots=True)
 class WikiBuild:
     """The stages of a build; each skips finished work."""
 
-    def __init__(
-        self,
-        place: Workplace,
-        settings: WikiSettings,
-        sources: Sequence[PageFiles],
-        engine: Engine,
-    ) -> None:
-        self.place = place
-        self.settings = settings
-        self.sources = sources
-        self.engine = engine
+    place: Workplace
+    settings: WikiSettings
+    sources: Sequence[PageFiles]
+    engine: Engine
 
     def run(self, dumps: Sequence[Path], results: Path | None) -> dict[str, Any]:
-        """Run all stages; return the report."""
         is_searched = self.settings.search > 0 and results is None
         dump_tally = self.read_dump(dumps)
         kept_results = self.place.folder / "results"
@@ -156,21 +133,18 @@ class WikiBuild:
         if path.exists():
             return Counter(read_json(path))
         chunks = chunks_of(dumps)
-        tally = self._run_parts(
+        tally = run_stage(
+            self.engine,
             partial(read_chunk, place=place, limits=settings.limits),
             chunks,
             tally_of=lambda chunk: place.part("articles", chunk.number, "json"),
             verb="reading the dump",
         )
-        num_articles, num_repeated = put_in_order(
-            place,
-            len(chunks),
-            valid_share=settings.valid_share,
-            test_share=settings.test_share,
-        )
+        shares = (settings.valid_share, settings.test_share)
+        num_articles = put_in_order(place, len(chunks), *shares)
         if not num_articles:
             raise DataError(f"{dumps[0]}: contains no articles")
-        tally["skipped: seen before"] += num_repeated
+        tally["skipped: seen before"] += tally["articles"] - num_articles
         for name, file in (("urls", "cited.npy"), ("words", "words.npy")):
             save_array(union(arrays_of(place, len(chunks), name)), place.folder / file)
         write_json(path, tally)
@@ -189,7 +163,8 @@ class WikiBuild:
     def read_sources(self) -> Tally:
         """Read source pages into parts; return their tally."""
         place, settings = self.place, self.settings
-        return self._run_parts(
+        return run_stage(
+            self.engine,
             partial(read_part, place=place, limits=settings.limits, language=settings.language),
             self.sources,
             tally_of=lambda files: place.part("pages", files.number, "json"),
@@ -230,7 +205,7 @@ class WikiBuild:
             self.engine,
             partial(count_page_words, place=place),
             range(num_parts),
-            tally_of=lambda part: place.part("counts", part, "npz"),
+            tally_of=lambda part: place.part("counts", part, "json"),
             verb="indexing",
         )
         merge_counts(place, PageStore(place).places_by_part(num_parts))
@@ -238,67 +213,38 @@ class WikiBuild:
     def join(self) -> Tally:
         """Write the clusters; return the tally of all articles."""
         order = np.load(self.place.folder / "order.npy")
-        return self._run_parts(
+        ends = np.cumsum(np.bincount(order["split"], minlength=len(SPLITS))).tolist()
+        parts = [
+            part
+            for split, start, stop in zip(SPLITS, [0, *ends], ends)
+            for part in parts_between(start, stop, PART_CLUSTERS, f"{split}/")
+        ]
+        return run_stage(
+            self.engine,
             partial(join_part, place=self.place, settings=self.settings),
-            parts_of(np.bincount(order["split"], minlength=len(SPLITS)).tolist()),
+            parts,
             tally_of=self.place.tally_of,
             verb="joining",
         )
 
-    def _run_parts(
-        self,
-        work: Callable[[Item], None],
-        items: Sequence[Item],
-        *,
-        tally_of: Callable[[Item], Path],
-        verb: str,
-    ) -> Tally:
-        run_stage(self.engine, work, items, tally_of=tally_of, verb=verb)
-        return sum_tallies(map(tally_of, items))
-
-
-def parts_of(num_in_split: Sequence[int]) -> list[ClusterPart]:
-    """Cut the articles of each split into parts."""
-    parts = []
-    first = 0
-    for split, number in zip(SPLITS, num_in_split):
-        for part, start in enumerate(range(first, first + number, PART_CLUSTERS)):
-            stop = min(start + PART_CLUSTERS, first + number)
-            parts.append(ClusterPart(f"{split}/part-{part:05}", start, stop))
-        first += number
-    return parts
-
 
 def join_part(part: ClusterPart, *, place: Workplace, settings: WikiSettings) -> None:
-    """Write the clusters of one part, then its tally: a part with a tally is finished."""
-    tally: Tally = Counter()
-    path = place.clusters_of(part)
-    path.parent.mkdir(exist_ok=True)
-    clusters = _open_joiner(place, settings).clusters(range(part.start, part.stop), tally)
-    tally[f"split: {path.parent.name}"] = write_clusters(clusters, path)
-    write_json(place.tally_of(part), tally)
+    """Write the clusters of one part."""
+    write_part(part, _open_pages(place, settings.search), settings.target, place)
 
 
-class _Joiner:
-    """Makes clusters of articles with the pages they cite and those a search finds."""
+class _CitedPages:
+    """Articles with the pages that they cite and those that a search finds."""
 
-    def __init__(self, place: Workplace, settings: WikiSettings) -> None:
+    def __init__(self, place: Workplace, num_wanted: int) -> None:
         results = place.folder / "results"
-        self._articles = CitingArticles(place)
+        self.article = CitingArticles(place).__getitem__
         self._pages = PageStore(place)
         self._results = SearchResults(results) if results.exists() else None
         self._search = TitleSearch(place) if (place.folder / "index").exists() else None
-        self._num_wanted = settings.search
-        self._maker = ClusterMaker(settings)
+        self._num_wanted = num_wanted
 
-    def clusters(self, numbers: range, tally: Tally) -> Iterator[Cluster]:
-        for number in numbers:
-            article = self._articles[number]
-            documents = partial(self._documents_of, article, tally)
-            if cluster := self._maker.make(article, documents, tally):
-                yield cluster
-
-    def _documents_of(self, article: Article, tally: Tally) -> list[Document]:
+    def documents_of(self, article: Article, tally: Tally) -> list[Document]:
         """Return the cited pages, then the search results; duplicates by content are dropped."""
         cited = self._pages.find(keys_of(article.urls))
         found = self._find(article.title)
@@ -325,9 +271,9 @@ class _Joiner:
 
 
 @lru_cache(maxsize=1)
-def _open_joiner(place: Workplace, settings: WikiSettings) -> _Joiner:
+def _open_pages(place: Workplace, num_wanted: int) -> _CitedPages:
     """Open the files of a build once per process."""
-    return _Joiner(place, settings)
+    return _CitedPages(place, num_wanted)
 
 
 def _check_language(code: str) -> None:

@@ -6,7 +6,6 @@ killed run therefore resumes with the parts without a tally, and produces the sa
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from collections import Counter
@@ -22,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.data.corpora import BUILDING
-from hiersum.data.files import alone_in, open_binary, read_whole, write_atomically
+from hiersum.data.files import alone_in, read_whole, write_atomically
 from hiersum.data.records import parse_json
 from hiersum.errors import InputError
 from hiersum.parallel import Engine
@@ -42,6 +41,14 @@ class ClusterPart:
     """`part-00000`, or `train/part-00000` in a build with splits."""
     start: int
     stop: int
+
+
+def parts_between(start: int, stop: int, size: int, prefix: str = "") -> list[ClusterPart]:
+    """Cut a range of articles into parts."""
+    return [
+        ClusterPart(f"{prefix}part-{number:05}", first, min(first + size, stop))
+        for number, first in enumerate(range(start, stop, size))
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +77,7 @@ class Workplace:
     def build(
         self, plan: Mapping[str, Any], work: Callable[[], Mapping[str, Any]]
     ) -> dict[str, Any]:
-        """Return the report of a finished build, or run the build and write its report.
-
-        Raises:
-            InputError: the folder is used by another process, holds something else, or is full.
-        """
+        """Return the report of a finished build, or run the build and write its report."""
         report_path = self.out / "report.json"
         if report_path.exists():
             finished: dict[str, Any] = read_json(report_path)
@@ -124,12 +127,8 @@ def run_stage(
     *,
     tally_of: Callable[[Item], Path],
     verb: str,
-) -> None:
-    """Process all items without a tally.
-
-    Raises:
-        InputError: a file cannot be written, or a worker wrote where this machine cannot see it.
-    """
+) -> Tally:
+    """Process all items without a tally; return the sum of all tallies."""
     missing = [item for item in items if not tally_of(item).exists()]
     try:
         for _ in tracked(engine.run(work, missing), verb, len(missing)):
@@ -140,22 +139,17 @@ def run_stage(
             f"{error}; {num_done} of {len(items)} parts are finished and kept: "
             "run the same command again to resume"
         ) from error
-    for item in missing:
-        if not tally_of(item).exists():
+    total: Tally = Counter()
+    for path in map(tally_of, items):
+        if not path.exists():
             raise InputError(
-                f"{tally_of(item)}: was written on another machine; give an --out that all machines "
-                "share"
+                f"{path}: was written on another machine; give an --out that all machines share"
             )
-
-
-def fingerprint(path: Path) -> str:
-    """Return a checksum of a file's content."""
-    with open_binary(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()  # type: ignore[arg-type]
+        total.update(read_json(path))
+    return total
 
 
 def read_json(path: Path) -> Any:
-    """Read a file that `write_json` wrote."""
     return parse_json(read_whole(path), str(path))
 
 
@@ -165,16 +159,7 @@ def write_json(path: Path, value: Any) -> None:
         file.write(json.dumps(value, indent=2).encode() + b"\n")
 
 
-def sum_tallies(paths: Iterable[Path]) -> Tally:
-    """Add up the tallies of parts."""
-    total: Tally = Counter()
-    for path in paths:
-        total.update(read_json(path))
-    return total
-
-
 def save_array(array: NDArray[Any], path: Path) -> None:
-    """Write an array, atomically."""
     with write_atomically(path) as file:
         np.save(file, array)
 
@@ -198,10 +183,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
 def write_rows(
     rows: Iterable[Mapping[str, Any]], schema: Any, path: Path, *, is_packed: bool = False
 ) -> None:
-    """Write rows as an Arrow file for a `RowStore`.
-
-    Compression (zstd) takes a quarter of the space and reads a little slower.
-    """
+    """Write rows as an Arrow file for a `RowStore`; packed (zstd), it takes a quarter of the space."""
     import pyarrow as pa
 
     options = pa.ipc.IpcWriteOptions(compression="zstd" if is_packed else None)

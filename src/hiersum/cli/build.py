@@ -27,9 +27,6 @@ MinWordsOption = Annotated[int, Option(min=1, help="Drop shorter targets.")]
 MaxWordsOption = Annotated[
     int | None, Option(min=1, help="Cut targets after the last sentence that fits.")
 ]
-CountTokensOption = Annotated[
-    Path | None, Option(help="Count the report's tokens with this tokenizer.model.")
-]
 
 
 @build.callback()
@@ -58,7 +55,6 @@ def build_articles(
     ] = False,
     min_words: MinWordsOption = 1,
     max_words: MaxWordsOption = None,
-    tokenizer: CountTokensOption = None,
     seed: Annotated[int, Option(help="Seed of the order of the clusters.")] = 1,
     workers: WorkersOption = None,
     engine: EngineOption = "local",
@@ -73,20 +69,20 @@ def build_articles(
     """
     _check_word_range(min_words, max_words)
     from hiersum.building.articles import BuildSettings, build_clusters
-    from hiersum.building.clusters import TargetRules, report_rows
+    from hiersum.building.clusters import TargetRules
 
     rules = TargetRules(supported=supported, min_words=min_words, max_words=max_words)
     with open_engine(engine, workers=workers, address=ray_address) as opened:
         report = build_clusters(
             articles,
             out,
-            BuildSettings(search=search, target=rules, seed=seed, tokenizer=tokenizer),
+            BuildSettings(search=search, target=rules, seed=seed),
             collection=collection or (),
             kind=corpus,
             skip_bad=skip_bad,
             engine=opened,
         )
-    _print_report(report, report_rows(report), as_json=as_json)
+    _print_report(report, as_json=as_json)
 
 
 @command(build, "wikipedia")
@@ -115,7 +111,6 @@ def build_wikipedia_clusters(
     max_words: MaxWordsOption = None,
     valid: Annotated[float, Option(min=0, max=1, help="Share of articles for validation.")] = 0.023,
     test: Annotated[float, Option(min=0, max=1, help="Share of articles for testing.")] = 0.023,
-    tokenizer: CountTokensOption = None,
     page_seconds: Annotated[
         float, Option(min=0.1, help="Give up on pages that take longer to parse.")
     ] = 10.0,
@@ -136,7 +131,6 @@ def build_wikipedia_clusters(
     if valid + test > 1:
         raise InputError(f"--valid ({valid}) and --test ({test}) add up to more than 1")
     from hiersum.building.clusters import TargetRules
-    from hiersum.building.clusters import report_rows as wiki_rows
     from hiersum.building.guard import Limits
     from hiersum.building.wikipedia import WikiSettings, build_wikipedia
 
@@ -146,12 +140,11 @@ def build_wikipedia_clusters(
         target=TargetRules(min_words=min_words, max_words=max_words),
         valid_share=valid,
         test_share=test,
-        tokenizer=tokenizer,
         limits=Limits(seconds=page_seconds, megabytes=page_megabytes, page_bytes=page_bytes),
     )
     with open_engine(engine, workers=workers, address=ray_address) as opened:
         report = build_wikipedia(dump, pages or [], out, settings, results=results, engine=opened)
-    _print_report(report, wiki_rows(report), as_json=as_json)
+    _print_report(report, as_json=as_json)
 
 
 def _check_word_range(min_words: int, max_words: int | None) -> None:
@@ -159,13 +152,13 @@ def _check_word_range(min_words: int, max_words: int | None) -> None:
         raise InputError(f"--min-words ({min_words}) is more than --max-words ({max_words})")
 
 
-def _print_report(
-    report: dict[str, Any], rows: list[tuple[str, str, str]], *, as_json: bool
-) -> None:
+def _print_report(report: dict[str, Any], *, as_json: bool) -> None:
+    from hiersum.building.clusters import report_rows
+
     if as_json:
         typer.echo(json.dumps(report))
         return
-    rows = [("", "here", "paper"), *rows]
+    rows = [("", "here", "paper"), *report_rows(report)]
     widths = [max(len(row[column]) for row in rows) for column in range(2)]
     for name, ours, paper in rows:
         typer.echo(f"{name.ljust(widths[0])}  {ours.rjust(widths[1])}  {paper}".rstrip())

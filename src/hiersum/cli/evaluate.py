@@ -22,9 +22,7 @@ from hiersum.cli.options import (
 from hiersum.config import load_config
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from hiersum.evaluation.comparison import Comparison, Example, Report
+    from hiersum.evaluation.comparison import Report
 
 _FILES = "one per line (.txt), records with a summary (.jsonl .json .parquet), or a corpus"
 PredictionsArgument = Annotated[Path, Argument(callback=check_exists, help=f"Summaries: {_FILES}.")]
@@ -65,7 +63,7 @@ def evaluate(
     report = evaluate_files(
         [predictions], references, config, sources=sources, kind=corpus, common=common
     )
-    _print(report, report, as_json=as_json, as_markdown=as_markdown)
+    _print(report, as_json=as_json, as_markdown=as_markdown)
 
 
 def compare(
@@ -91,29 +89,22 @@ def compare(
     """Test which of two files of summaries is better, and show where they differ."""
     check_one_format(as_json=as_json, as_markdown=as_markdown)
     config = load_config(config_path, settings or ()).evaluation
-    from hiersum.evaluation.comparison import compare_files
+    from hiersum.evaluation import comparison
 
-    comparison = compare_files(
-        (first, second),
-        references,
-        config,
-        sources=sources,
-        kind=corpus,
-        common=common,
-        num_examples=examples,
+    report = comparison.evaluate_files(
+        [first, second], references, config, sources=sources, kind=corpus, common=common
     )
-    _print(comparison.report, comparison, as_json=as_json, as_markdown=as_markdown)
+    report = comparison.compare(report, config, num_examples=examples)
+    _print(report, as_json=as_json, as_markdown=as_markdown)
     if not as_json:
-        _print_examples(comparison, as_markdown=as_markdown)
+        _print_examples(report, as_markdown=as_markdown)
 
 
-def _print(
-    report: Report, result: Report | Comparison, *, as_json: bool, as_markdown: bool
-) -> None:
+def _print(report: Report, *, as_json: bool, as_markdown: bool) -> None:
     if as_json:
-        typer.echo(json.dumps(result.to_record(), ensure_ascii=False))
+        typer.echo(json.dumps(report.to_record(), ensure_ascii=False))
         return
-    for table in result.tables():
+    for table in report.tables():
         typer.echo(table.to_markdown() if as_markdown else table.to_text())
         typer.echo()
     typer.echo(f"`{report.signature}`" if as_markdown else report.signature)
@@ -121,33 +112,13 @@ def _print(
         note(message)
 
 
-def _print_examples(comparison: Comparison, *, as_markdown: bool) -> None:
-    """Show where the systems differ; words that only one of them has are highlighted."""
-    from rich.console import Console
-    from rich.text import Text
-
-    console = Console(highlight=False, soft_wrap=True)
-    for example in comparison.examples:
-        console.print()
+def _print_examples(report: Report, *, as_markdown: bool) -> None:
+    """Show where the systems differ; words that only one of them has are marked."""
+    bullet, mark = ("- ", "**{}**") if as_markdown else ("", "[{}]")
+    for example in report.examples:
         heading = f"{example.id}  {example.title}".rstrip()
-        console.print(Text(f"**{heading}**" if as_markdown else heading, style="bold"))
-        _print_sides(example, comparison.report.names, console, as_markdown=as_markdown)
-
-
-def _print_sides(
-    example: Example, names: tuple[str, ...], console: Console, *, as_markdown: bool
-) -> None:
-    from rich.text import Text
-
-    bullet = "- " if as_markdown else ""
-    for name, runs, f1, style in zip(names, example.marked, example.f1, ("blue", "yellow")):
-        line = Text(f"{bullet}{name} ({100 * f1:.2f}):", style="dim")
-        for run in runs:
-            line.append(" ")
-            if run.differs and not console.is_terminal:
-                line.append(f"**{run.text}**" if as_markdown else f"[{run.text}]")
-            else:
-                line.append(run.text, style=f"not dim bold {style}" if run.differs else "not dim")
-        console.print(line)
-    line = Text(f"{bullet}reference:", style="dim")
-    console.print(line.append(f" {example.reference}", style="not dim"))
+        typer.echo(f"\n**{heading}**" if as_markdown else f"\n{heading}")
+        for name, runs, f1 in zip(report.names, example.marked, example.f1):
+            words = (mark.format(run.text) if run.differs else run.text for run in runs)
+            typer.echo(f"{bullet}{name} ({100 * f1:.2f}): {' '.join(words)}")
+        typer.echo(f"{bullet}reference: {example.reference}")

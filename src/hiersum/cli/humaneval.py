@@ -99,7 +99,6 @@ def serve(
         str, Option(help="The address to listen on; 0.0.0.0 lets other machines in.")
     ] = "127.0.0.1",
     port: Annotated[int, Option(min=0, max=65535, help="The port; 0 picks a free one.")] = 8008,
-    links_only: Annotated[bool, Option("--links-only", help="Only print the links.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Serve the judges' pages, and print each judge's link and the link for marking answers."""
@@ -109,22 +108,15 @@ def serve(
     from hiersum.serving.server import listen, run_app, url_of
 
     study, links, store = open_study(folder)
-
-    def print_links(port: int) -> None:
-        address = url_of(host, port)
+    with listen(host, port) as listener:
+        address = url_of(host, listener.getsockname()[1])
         found = {judge: f"{address}/judge/{token}" for judge, token in links.judges.items()}
         if any(item.questions for item in study.items):
             found["marking"] = f"{address}/mark/{links.marker}"
         lines = [f"{name}  {link}" for name, link in found.items()]
         typer.echo(json.dumps(found) if as_json else "\n".join(lines))
-
-    if links_only:
-        print_links(port)
-        return
-    app = build_app(study, links, store)
-    with listen(host, port) as listener:
-        print_links(listener.getsockname()[1])
-        run_app(app, listener, lambda: note("serving; Ctrl-C stops, and nothing is lost"))
+        note("serving; Ctrl-C stops, and nothing is lost")
+        run_app(build_app(study, links, store), listener)
 
 
 @command(humaneval, "export")
@@ -142,22 +134,15 @@ def export(
 def import_(
     folder: StudyArgument,
     files: Annotated[list[Path], Argument(help="Files of answers that exported pages saved.")],
-    skip_bad: Annotated[bool, Option("--skip-bad", help="Count and skip invalid answers.")] = False,
 ) -> None:
     """Import answers from exported pages; importing a file twice changes nothing."""
-    from hiersum.data.records import BadRecords
     from hiersum.humaneval.answers import import_answers, open_study
 
     study, _, store = open_study(folder)
     for path in files:
-        bad = BadRecords(skip=skip_bad)
-        num_saved, num_known = import_answers(study, store, path, bad)
+        num_saved, num_known = import_answers(study, store, path)
         known = f", known before: {num_known}" if num_known else ""
         typer.echo(f"{path}: tasks answered: {num_saved}{known}")
-        for message in bad.messages:
-            note(f"skipped: {message}")
-        if bad.count > len(bad.messages):
-            note(f"skipped {bad.count} answers in all")
 
 
 @command(humaneval, "score")

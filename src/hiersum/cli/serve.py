@@ -24,7 +24,7 @@ _LOCAL = ("127.0.0.1", "localhost", "::1")
 
 def serve(
     host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, Option(help="The port; 0 picks a free one.")] = 8000,
+    port: Annotated[int, Option(min=0, max=65535, help="The port; 0 picks a free one.")] = 8000,
     model: ModelOption = None,
     api_key: Annotated[
         str | None,
@@ -35,7 +35,7 @@ def serve(
         ),
     ] = None,
     max_queue: Annotated[
-        int | None, Option(help="Most requests that may wait.  [default: 64]")
+        int | None, Option(min=1, help="Most requests that may wait.  [default: 64]")
     ] = None,
     engine: Annotated[
         str, Option(help="Where to serve: local (this process) or ray (replicas on a cluster).")
@@ -50,8 +50,6 @@ def serve(
     """Serve summaries over HTTP until Ctrl-C."""
     overrides = list(settings or ())
     if max_queue is not None:
-        if max_queue < 1:
-            raise InputError(f"--max-queue must be at least 1, got {max_queue}")
         overrides.append(f"serving.max_queue={max_queue}")
     config = load_config(config_path, overrides, recommended=recommended_settings(model))
     if api_key is not None and not api_key.strip():
@@ -62,9 +60,11 @@ def serve(
     if host not in _LOCAL and api_key is None:
         note(f"whoever can reach {host} can use this server; --api-key keeps others out")
     check_extra("hiersum serve", "serve", "fastapi", "uvicorn", "prometheus_client")
-    if engine == "ray":
-        from hiersum.serving.replicas import serve_replicas
+    from hiersum.pipeline import Summarizer
+    from hiersum.serving.app import create_app
+    from hiersum.serving.server import listen, run_app, serve_replicas, url_of
 
+    if engine == "ray":
         number = replicas or 2
         serve_replicas(
             model=model,
@@ -77,14 +77,9 @@ def serve(
             tell=lambda url: note(f"{number} replicas serving at {url}"),
         )
         return
-    from hiersum.pipeline import Summarizer
-    from hiersum.serving.server import serve as serve_forever
-
     summarizer = Summarizer.from_pretrained(model, config=config)
-    serve_forever(
-        summarizer,
-        host=host,
-        port=port,
-        api_key=api_key,
-        tell=lambda url: note(f"serving {', '.join(summarizer.systems)} at {url}"),
-    )
+    with listen(host, port) as listener:
+        app = create_app(summarizer, api_key=api_key)
+        url = url_of(host, listener.getsockname()[1])
+        note(f"serving {', '.join(summarizer.systems)} at {url}")
+        run_app(app, listener)

@@ -65,14 +65,10 @@ OUR_DECODER_LAYER = {
 
 
 def convert_released(path: Path, spm_path: Path | None, out_dir: Path) -> Path:
-    """Convert a released checkpoint, and its SentencePiece model if given, to a model folder.
-
-    Raises:
-        CheckpointError: the file is not such a checkpoint; the message says why.
-    """
+    """Convert a released checkpoint, and its SentencePiece model if given, to a model folder."""
     network = load_released(path, special_ids=read_special_ids(spm_path))
     if spm_path is not None:
-        num_pieces = sentencepiece.SentencePieceProcessor(model_file=str(spm_path)).vocab_size()
+        num_pieces = open_tokenizer(spm_path).vocab_size()
         if num_pieces != network.config.vocab_size:
             raise CheckpointError(
                 f"{spm_path}: has {num_pieces} pieces, but {path} was trained on "
@@ -85,33 +81,49 @@ def load_released(path: Path, *, special_ids: Mapping[str, int] | None = None) -
     """Build the network of a released checkpoint, ready to evaluate."""
     weights, options = _open(path)
     config = _config(path, weights, options, special_ids or read_special_ids(None))
-    renamed = {}
-    for ours, theirs in _names(config, weights):
-        if theirs not in weights:
-            raise CheckpointError(f"{path}: the weight {theirs} is missing")
-        renamed[ours] = weights.pop(theirs).float()
-    if unknown := sorted(set(weights) - _shared_names(config)):
+    names = dict(_names(config))
+    network = fill_network(path, config, names, weights, "its other sizes ask")
+    if unknown := sorted(set(weights) - set(names.values()) - _shared_names(config)):
         raise CheckpointError(f"{path}: holds weights of another network: {', '.join(unknown[:3])}")
+    return network
+
+
+def fill_network(
+    path: Path,
+    config: ModelConfig,
+    names: Mapping[str, str],
+    weights: Mapping[str, Tensor],
+    who_asks: str,
+) -> EncoderDecoder:
+    """Build a network with these weights; `names` has their name for each of ours."""
     network = build_network(config)
     assert isinstance(network, EncoderDecoder)
-    for name, expected in network.state_dict().items():
-        if renamed[name].shape != expected.shape:
+    state = network.state_dict()
+    for ours, theirs in names.items():
+        if theirs not in weights:
+            raise CheckpointError(f"{path}: the weight {theirs} is missing")
+        if weights[theirs].shape != state[ours].shape:
             raise CheckpointError(
-                f"{path}: the weight for {name} has the shape {tuple(renamed[name].shape)}, "
-                f"but its other sizes ask for {tuple(expected.shape)}"
+                f"{path}: {theirs} has the shape {tuple(weights[theirs].shape)}, "
+                f"but {who_asks} for {tuple(state[ours].shape)}"
             )
-    network.load_state_dict(renamed)
+        state[ours] = weights[theirs].float()
+    network.load_state_dict(state)
     return network.eval()
+
+
+def open_tokenizer(path: Path) -> sentencepiece.SentencePieceProcessor:
+    try:
+        return sentencepiece.SentencePieceProcessor(model_file=str(path))
+    except (OSError, RuntimeError) as error:
+        raise CheckpointError(f"{path}: not a SentencePiece model ({error})") from error
 
 
 def read_special_ids(spm_path: Path | None) -> dict[str, int]:
     """Return the ids of the pad, begin and end pieces; the published ones without a tokenizer."""
     if spm_path is None:
         return {"pad_id": 6, "begin_id": 4, "end_id": 5}
-    try:
-        tokenizer = sentencepiece.SentencePieceProcessor(model_file=str(spm_path))
-    except (OSError, RuntimeError) as error:
-        raise CheckpointError(f"{spm_path}: not a SentencePiece model ({error})") from error
+    tokenizer = open_tokenizer(spm_path)
     ids = {name: tokenizer.piece_to_id(piece) for name, piece in SPECIAL_PIECES.items()}
     for name, piece in SPECIAL_PIECES.items():
         if ids[name] == tokenizer.unk_id():
@@ -159,14 +171,13 @@ def _config(
     encoder_kind, num_encoder = _count_layers(path, weights, ENCODER_LAYER)
     _, num_decoder = _count_layers(path, weights, DECODER_LAYER)
     is_flat = encoder_kind == "transformer_local"
-    kinds: list[Literal["local", "global"]] = []
-    for index in range(num_encoder):
-        is_global = any(
-            name.startswith(f"encoder.{encoder_kind}.{index}.pooling.") for name in weights
-        )
-        kinds.append("global" if is_global else "local")
-    vocab_size, width = need("encoder.embeddings.weight").shape
+    pooling = [f"encoder.{encoder_kind}.{index}.pooling." for index in range(num_encoder)]
+    kinds: list[Literal["local", "global"]] = [
+        "global" if any(name.startswith(prefix) for name in weights) else "local"
+        for prefix in pooling
+    ]
     source, target = need("encoder.embeddings.weight"), need("decoder.embeddings.weight")
+    vocab_size, width = source.shape
     first_feed_forward = need("decoder.transformer_layers.0.feed_forward.w_1.weight")
     heads = _option(path, options, "heads")
     inter_heads = heads
@@ -220,7 +231,7 @@ def _option(path: Path, options: Mapping[str, Any], name: str) -> int:
     return value
 
 
-def _names(config: ModelConfig, weights: Mapping[str, Tensor]) -> Iterator[tuple[str, str]]:
+def _names(config: ModelConfig) -> Iterator[tuple[str, str]]:
     """Yield our name and the released name of every weight that the config needs."""
     yield "source_words.weight", "encoder.embeddings.weight"
     if not config.shared_embeddings:

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import sentencepiece
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
@@ -23,10 +22,10 @@ from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[att
 from torch import Tensor
 
 from hiersum.config import ModelConfig
+from hiersum.conversion.released import fill_network, open_tokenizer
 from hiersum.errors import CheckpointError, ConfigError
 from hiersum.model.folder import fetch, save_pretrained
 from hiersum.model.layers import NORM_EPSILON
-from hiersum.model.network import EncoderDecoder, build_network
 
 WORD_START = "▁"
 TOKENIZER = "spiece.model"
@@ -56,9 +55,6 @@ def convert_t5(
         prune_to: texts; only the pieces that they use are kept.
         min_count: how often the texts must use a piece.
         decoder_layers: how many decoder layers are kept, evenly spread, first and last included.
-
-    Raises:
-        CheckpointError: the model is not such a T5, or a file of it is missing or damaged.
     """
     folder = fetch(dir_or_hub_name, patterns=FILES)
     record = _read_record(folder / "config.json")
@@ -73,7 +69,8 @@ def convert_t5(
             _keep_pieces(weights, prune_tokenizer(tokenizer, prune_to, pruned, min_count=min_count))
             tokenizer = pruned
         config = _config(folder, record, weights, global_layers, len(kept_layers))
-        network = _fill(folder, config, weights, kept_layers)
+        names = dict(_names(config, kept_layers))
+        network = fill_network(folder, config, names, weights, "config.json asks")
         return save_pretrained(network, out_dir, tokenizer=tokenizer)
 
 
@@ -129,25 +126,6 @@ def _pooling_heads(width: int, num_heads: int) -> int:
     return max(heads for heads in range(1, num_heads + 1) if width % heads == 0)
 
 
-def _fill(
-    folder: Path, config: ModelConfig, weights: dict[str, Tensor], kept_layers: list[int]
-) -> EncoderDecoder:
-    network = build_network(config)
-    assert isinstance(network, EncoderDecoder)
-    state = network.state_dict()
-    for ours, theirs in _names(config, kept_layers):
-        if theirs not in weights:
-            raise CheckpointError(f"{folder}: the weight {theirs} is missing")
-        if weights[theirs].shape != state[ours].shape:
-            raise CheckpointError(
-                f"{folder}: {theirs} has the shape {tuple(weights[theirs].shape)}, "
-                f"but config.json asks for {tuple(state[ours].shape)}"
-            )
-        state[ours] = weights[theirs].float()
-    network.load_state_dict(state)
-    return network.eval()
-
-
 def _names(config: ModelConfig, kept_layers: list[int]) -> Iterator[tuple[str, str]]:
     """Yield our name and T5's name of every converted weight."""
     yield "source_words.weight", "shared.weight"
@@ -194,14 +172,8 @@ def prune_tokenizer(
     Special pieces and single characters are kept too, so that everything can still be spelled. A
     unigram model splits the given texts as before, because their best split is still available.
     With a `min_count` above 1, rare pieces are spelled by smaller ones.
-
-    Raises:
-        CheckpointError: the file is not a SentencePiece model.
     """
-    try:
-        tokenizer = sentencepiece.SentencePieceProcessor(model_file=str(path))
-    except (OSError, RuntimeError) as error:
-        raise CheckpointError(f"{path}: not a SentencePiece model ({error})") from error
+    tokenizer = open_tokenizer(path)
     counts: Counter[int] = Counter()
     for text in texts:
         counts.update(tokenizer.encode(text))
@@ -254,22 +226,14 @@ def _size(folder: Path, record: Mapping[str, Any], name: str) -> int:
 
 
 def _read_weights(folder: Path) -> dict[str, Tensor]:
-    """Return all weights, from safetensors files or else from pickles (weights only)."""
     weights: dict[str, Tensor] = {}
-    paths = sorted(folder.glob("*.safetensors")) or sorted(folder.glob("pytorch_model*.bin"))
-    if not paths:
-        raise CheckpointError(f"{folder}: has neither *.safetensors nor pytorch_model*.bin")
-    for path in paths:
+    for path in sorted(folder.glob("*.safetensors")):
         try:
-            if path.suffix == ".bin":
-                part = torch.load(path, map_location="cpu", weights_only=True)
-            else:
-                part = load_file(path)
+            weights |= load_file(path)
         except (SafetensorError, OSError) as error:
             raise CheckpointError(f"{path}: damaged or cut off ({error}); copy it again") from error
-        except Exception as error:  # a damaged pickle can make the unpickler raise anything
-            raise CheckpointError(f"{path}: damaged, or not a file of weights") from error
-        weights |= part
+    if not weights:
+        raise CheckpointError(f"{folder}: has no *.safetensors")
     embedding = weights.get("shared.weight", weights.get("encoder.embed_tokens.weight"))
     if embedding is None:
         raise CheckpointError(f"{folder}: the weight shared.weight is missing")

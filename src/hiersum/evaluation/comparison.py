@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -66,69 +66,10 @@ class Table:
 class Evaluation:
     """The scores of one system."""
 
-    texts: tuple[str, ...]
     scores: RougeScores
     rouge: dict[str, dict[str, Interval]]
     measures: dict[str, float | None]
     """Means over the texts; None where no text has the measure."""
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """The scores of several systems on the same inputs."""
-
-    joined: Joined
-    names: tuple[str, ...]
-    systems: tuple[Evaluation, ...]
-    reference_measures: dict[str, float | None]
-    signature: str
-    notes: tuple[str, ...]
-
-    def tables(self) -> list[Table]:
-        """Return the scores of the first system, and the measures of all."""
-        scores = [
-            (METRIC_LABELS[metric], points(of["f1"].mean), bounds(of["f1"]),
-             points(of["precision"].mean), points(of["recall"].mean))
-            for metric, of in self.systems[0].rouge.items()
-        ]  # fmt: skip
-        header = ("", "F1", "interval", "precision", "recall")
-        return [Table(header, tuple(scores)), self.measure_table()]
-
-    def measure_table(self) -> Table:
-        """Return the measures of every system and the references."""
-        columns = [*(system.measures for system in self.systems), self.reference_measures]
-        rows = [
-            (_MEASURE_LABELS[name], *(_shown(name, column[name]) for column in columns))
-            for name in self.reference_measures
-        ]
-        return Table(("", *self.names, "references"), tuple(rows))
-
-    def to_record(self) -> dict[str, Any]:
-        """Return everything as JSON; ROUGE from 0 to 100, measures unchanged."""
-        return {
-            "signature": self.signature,
-            "pairs": len(self.joined.ids),
-            "left_out": self.joined.num_left_out,
-            "notes": list(self.notes),
-            "systems": [
-                {
-                    "name": name,
-                    "rouge": {
-                        metric: {measure: in_points(i) for measure, i in of.items()}
-                        for metric, of in system.rouge.items()
-                    },
-                    "measures": system.measures,
-                    "scores": [
-                        {"id": id_, **dict(zip(system.scores.metrics, row))}
-                        for id_, row in zip(
-                            self.joined.ids, (100 * system.scores.f1).round(4).tolist()
-                        )
-                    ],
-                }
-                for name, system in zip(self.names, self.systems)
-            ],
-            "reference_measures": self.reference_measures,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,36 +94,81 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """A report on two systems and the differences between them."""
+class Report:
+    """The scores of several systems on the same inputs, and how two of them differ."""
 
-    report: Report
-    differences: dict[str, Difference]
-    examples: tuple[Example, ...]
+    joined: Joined
+    names: tuple[str, ...]
+    systems: tuple[Evaluation, ...]
+    reference_measures: dict[str, float | None]
+    signature: str
+    notes: tuple[str, ...]
+    differences: dict[str, Difference] = field(default_factory=dict)
+    """By metric, once two systems are compared."""
+    examples: tuple[Example, ...] = ()
     """Where the first system is furthest ahead, then where the second is."""
 
     def tables(self) -> list[Table]:
-        """Return scores with their differences, and the measures."""
-        first, second = self.report.systems
-        rows = tuple(
-            (METRIC_LABELS[metric], points(first.rouge[metric]["f1"].mean),
-             points(second.rouge[metric]["f1"].mean), f"{100 * d.interval.mean:+.2f}",
-             bounds(d.interval), p_value(d.p_bootstrap), p_value(d.p_randomisation))
-            for metric, d in self.differences.items()
-        )  # fmt: skip
-        header = (
-            *("F1", *self.report.names),
-            *("difference", "interval", "p (bootstrap)", "p (randomisation)"),
-        )
-        return [Table(header, rows), self.report.measure_table()]
+        """Return the scores of the first system, or of two with their differences, and measures."""
+        return [
+            self._difference_table() if self.differences else self._score_table(),
+            self.measure_table(),
+        ]
+
+    def _score_table(self) -> Table:
+        rows = [
+            (METRIC_LABELS[metric], points(of["f1"].mean), bounds(of["f1"]),
+             points(of["precision"].mean), points(of["recall"].mean))
+            for metric, of in self.systems[0].rouge.items()
+        ]  # fmt: skip
+        return Table(("", "F1", "interval", "precision", "recall"), tuple(rows))
+
+    def _difference_table(self) -> Table:
+        rows = []
+        for metric, found in self.differences.items():
+            means = (points(system.rouge[metric]["f1"].mean) for system in self.systems)
+            difference = (f"{100 * found.interval.mean:+.2f}", bounds(found.interval))
+            p_values = (p_value(found.p_bootstrap), p_value(found.p_randomisation))
+            rows.append((METRIC_LABELS[metric], *means, *difference, *p_values))
+        tests = ("difference", "interval", "p (bootstrap)", "p (randomisation)")
+        return Table(("F1", *self.names, *tests), tuple(rows))
+
+    def measure_table(self) -> Table:
+        """Return the measures of every system and the references."""
+        columns = [*(system.measures for system in self.systems), self.reference_measures]
+        rows = [
+            (_MEASURE_LABELS[name], *(_shown(name, column[name]) for column in columns))
+            for name in self.reference_measures
+        ]
+        return Table(("", *self.names, "references"), tuple(rows))
 
     def to_record(self) -> dict[str, Any]:
-        """Return everything as JSON; ROUGE and differences from 0 to 100."""
-        return {
-            **self.report.to_record(),
-            "differences": {m: difference_record(d) for m, d in self.differences.items()},
-            "examples": [example.id for example in self.examples],
+        """Return everything as JSON; ROUGE and differences from 0 to 100, measures unchanged."""
+        systems = []
+        for name, system in zip(self.names, self.systems):
+            rouge = {
+                metric: {measure: in_points(interval) for measure, interval in of.items()}
+                for metric, of in system.rouge.items()
+            }
+            rows = (100 * system.scores.f1).round(4).tolist()
+            scores = [
+                {"id": entry_id, **dict(zip(system.scores.metrics, row))}
+                for entry_id, row in zip(self.joined.ids, rows)
+            ]
+            measures = system.measures
+            systems.append({"name": name, "rouge": rouge, "measures": measures, "scores": scores})
+        record = {
+            "signature": self.signature,
+            "pairs": len(self.joined.ids),
+            "left_out": self.joined.num_left_out,
+            "notes": list(self.notes),
+            "systems": systems,
+            "reference_measures": self.reference_measures,
         }
+        if self.differences:
+            record["differences"] = {m: difference_record(d) for m, d in self.differences.items()}
+            record["examples"] = [example.id for example in self.examples]
+        return record
 
 
 def evaluate_files(
@@ -194,16 +180,13 @@ def evaluate_files(
     kind: str = "auto",
     common: bool = False,
 ) -> Report:
-    """Score files of summaries against one file of references.
+    """Score a file of summaries per system against one file of references.
 
-    Args:
-        predictions: a file for each system.
-        references: the references to score against.
-        config: the ROUGE variant and interval settings.
-        sources: the summarised clusters, for measures that need them.
-        kind: the kind of the sources.
-        common: score only inputs that all files have, instead of raising an error.
+    Some measures need the sources, clusters of the given kind. `common` scores only inputs that all
+    files have, instead of raising an error.
     """
+    if len(set(predictions)) < len(predictions):
+        raise InputError(f"{predictions[0]} is compared with itself; give two files of summaries")
     joined = join(
         read_texts(references),
         [read_texts(path) for path in predictions],
@@ -211,25 +194,6 @@ def evaluate_files(
         common=common,
     )
     return evaluate(joined, config, names=_names(predictions))
-
-
-def compare_files(
-    predictions: tuple[Path, Path],
-    references: Path,
-    config: EvaluationConfig,
-    *,
-    sources: Path | None = None,
-    kind: str = "auto",
-    common: bool = False,
-    num_examples: int = 3,
-) -> Comparison:
-    """Score two files of summaries and test which is better; see `evaluate_files`."""
-    if predictions[0] == predictions[1]:
-        raise InputError(f"{predictions[0]} is compared with itself; give two files of summaries")
-    report = evaluate_files(
-        predictions, references, config, sources=sources, kind=kind, common=common
-    )
-    return compare(report, config, num_examples=num_examples)
 
 
 def evaluate(joined: Joined, config: EvaluationConfig, *, names: Sequence[str]) -> Report:
@@ -244,18 +208,15 @@ def evaluate(joined: Joined, config: EvaluationConfig, *, names: Sequence[str]) 
     return Report(
         joined,
         tuple(names),
-        tuple(
-            Evaluation(texts, found, found.intervals(config), of)
-            for texts, found, of in zip(joined.systems, scores, means)
-        ),
+        tuple(Evaluation(found, found.intervals(config), of) for found, of in zip(scores, means)),
         means[-1],
         signature(config, len(joined.ids)),
         tuple(_notes(joined, names)),
     )
 
 
-def compare(report: Report, config: EvaluationConfig, *, num_examples: int) -> Comparison:
-    """Compare the two systems of a report, with this many examples in favour of each."""
+def compare(report: Report, config: EvaluationConfig, *, num_examples: int) -> Report:
+    """Compare the two systems of a report, with at most this many examples in favour of each."""
     first, second = report.systems
     differences = compare_scores(first.scores.f1, second.scores.f1, config)
     means = [system.scores.f1.mean(axis=1) for system in report.systems]
@@ -264,20 +225,18 @@ def compare(report: Report, config: EvaluationConfig, *, num_examples: int) -> C
     rows = [row for row in order[:num_examples] if lead[row] > 0]
     rows += [row for row in order[::-1][:num_examples] if lead[row] < 0]
     joined = report.joined
-    return Comparison(
-        report,
-        dict(zip(first.scores.metrics, differences)),
-        tuple(
-            Example(
-                joined.ids[row],
-                joined.clusters[row].title if joined.clusters else "",
-                joined.references[row],
-                mark_differences(joined.systems[0][row], joined.systems[1][row]),
-                (float(means[0][row]), float(means[1][row])),
-            )
-            for row in rows
-        ),
+    examples = (
+        Example(
+            joined.ids[row],
+            joined.clusters[row].title if joined.clusters else "",
+            joined.references[row],
+            mark_differences(joined.systems[0][row], joined.systems[1][row]),
+            (float(means[0][row]), float(means[1][row])),
+        )
+        for row in rows
     )
+    by_metric: dict[str, Difference] = dict(zip(first.scores.metrics, differences))
+    return replace(report, differences=by_metric, examples=tuple(examples))
 
 
 def mark_differences(first: str, second: str) -> tuple[list[Run], list[Run]]:
@@ -363,9 +322,8 @@ def _notes(joined: Joined, names: Sequence[str]) -> list[str]:
 
 def _names(paths: Sequence[Path]) -> list[str]:
     """Name systems after their files, with as many folders as needed to tell them apart."""
-    depth = 1
-    names = [path.name for path in paths]
-    while len(set(names)) < len(names) and depth < max(len(path.parts) for path in paths):
-        depth += 1
+    for depth in range(1, 1 + max(len(path.parts) for path in paths)):
         names = [str(Path(*path.parts[-depth:])) for path in paths]
+        if len(set(names)) == len(names):
+            break
     return names

@@ -41,11 +41,9 @@ def measure_texts(texts: Sequence[str]) -> dict[str, Floats]:
 def measure_with_sources(
     sides: Sequence[Sequence[str]], clusters: Sequence[Cluster]
 ) -> list[dict[str, Floats]]:
-    """Return the measures that need sources, for each side.
+    """Return the measures that need sources, for each side: a system's texts, or the references.
 
-    Args:
-        sides: for each system or for the references, one text per cluster.
-        clusters: the sources; names and numbers may also come from the title.
+    Names and numbers may also come from a cluster's title.
     """
     tables: list[list[tuple[float, ...]]] = [[] for _ in sides]
     for row, cluster in enumerate(tracked(clusters, "reading sources", len(clusters))):

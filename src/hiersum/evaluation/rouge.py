@@ -86,13 +86,7 @@ class RougeScores:
 
     def intervals(self, config: EvaluationConfig) -> dict[str, dict[str, Interval]]:
         """Return the mean of each metric's precision, recall and F1 with bootstrap bounds."""
-        found = iter(
-            intervals(
-                self.table,
-                samples=config.bootstrap_samples,
-                seed=config.seed,
-            )
-        )
+        found = iter(intervals(self.table, samples=config.bootstrap_samples, seed=config.seed))
         return {metric: {measure: next(found) for measure in _MEASURES} for metric in self.metrics}
 
 
@@ -135,14 +129,9 @@ def recalls_at(
 ) -> Floats:
     """Return the ROUGE-L recall, in per cent, of the target by each ranking's top paragraphs.
 
-    Args:
-        target: the reference summary.
-        rankings: the paragraphs of one cluster in several orders, best first.
-        cuts: how many paragraphs to read, joined into one text.
-
-    Returns:
-        Rankings x cuts. NaN if the cluster has at most twice as many paragraphs as are read: there
-        every ranker keeps most of them.
+    Rankings are the paragraphs of one cluster, best first; the first `cut` are joined. The table is
+    rankings x cuts, NaN if the cluster has at most twice as many paragraphs as are read: there every
+    ranker keeps most of them.
     """
     recalls = np.full((len(rankings), len(cuts)), np.nan)
     columns = [column for column, cut in enumerate(cuts) if len(rankings[0]) > 2 * cut]

@@ -10,7 +10,6 @@ Files are joined on their ids if both have them, otherwise line by line.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +24,7 @@ from hiersum.text.formats import kind_of
 from hiersum.types import Cluster
 
 FIELDS = ("summary", "prediction", "reference", "target", "text")
+_NAMED = '"summary", "prediction", "reference", "target" or "text"'
 Item = TypeVar("Item")
 
 
@@ -39,11 +39,7 @@ class Entries(Generic[Item]):
 
     @classmethod
     def of(cls, path: Path, found: Iterable[tuple[str, str, Item]]) -> Entries[Item]:
-        """Collect (id or "", place in the file, item).
-
-        Raises:
-            DataError: there are no items, an id occurs twice, or only some items have one.
-        """
+        """Collect (id or "", place in the file, item); all items have an id of their own, or none."""
         places: dict[str, str] = {}
         items: list[Item] = []
         for entry_id, where, item in found:
@@ -59,15 +55,10 @@ class Entries(Generic[Item]):
 
 
 def read_texts(path: Path) -> Entries[str]:
-    """Read the summaries of a file.
-
-    Raises:
-        DataError: the file or an entry is unusable; the message says where and why.
-        InputError: the file is binary.
-    """
-    if not os.path.isdir(path) and kind_of(path) not in CLUSTER_SUFFIXES:
+    """Read the summaries of a file."""
+    if not path.is_dir() and kind_of(path) not in CLUSTER_SUFFIXES:
         return Entries.of(path, _lines(path))
-    if os.path.isdir(path) or detect_corpus(path) != "clusters":
+    if path.is_dir() or detect_corpus(path) != "clusters":
         return Entries.of(path, ((_id(c, path), c.id, _target(c, path)) for c in read_corpus(path)))
     records = read_records(path, BadRecords())
     return Entries.of(path, ((_id_of(r), where, _text_of(r, where)) for where, r in records))
@@ -82,13 +73,7 @@ def read_sources(path: Path, kind: str = "auto") -> Entries[Cluster]:
 def match(wanted: Entries[Any], given: Entries[Any], *, common: bool = False) -> list[int | None]:
     """Return the index, among the given entries, of the partner of each wanted one.
 
-    Args:
-        wanted: usually the references.
-        given: a system's summaries, or the sources.
-        common: return None for an entry without a partner instead of raising.
-
-    Raises:
-        DataError: entries have no partner.
+    An entry without a partner is an error; with `common`, its index is None.
     """
     if not (wanted.ids and given.ids):
         if len(wanted.items) != len(given.items):
@@ -131,18 +116,15 @@ def join(
 ) -> Joined:
     """Align the systems' texts, and the sources if given, with the references.
 
-    Args:
-        references: they set the order and the ids.
-        systems: the texts to score.
-        sources: the clusters all texts were written from; extra ones are ignored.
-        common: leave out entries that some file lacks instead of raising.
+    The sources may hold more clusters. Entries that some file lacks are an error; `common` leaves
+    them out.
     """
     matches = [match(references, system, common=common) for system in systems]
     if sources is not None:
         matches.append(match(references, sources, common=common or len(sources.ids) > 0))
+        if sources.ids and not common:
+            _require_all(references, sources)
     rows = [row for row in range(len(references.items)) if all(m[row] is not None for m in matches)]
-    if sources is not None and not common and len(rows) < len(references.items):
-        _require_all(references, sources)
     if not rows:
         raise DataError(f"{references.path}: no id is in all files, so there is nothing to score")
     ids = references.ids or tuple(str(number + 1) for number in range(len(references.items)))
@@ -171,9 +153,7 @@ def _require_all(wanted: Entries[Any], given: Entries[Any]) -> None:
 
 def _lines(path: Path) -> Iterable[tuple[str, str, str]]:
     data = read_whole(path)
-    lines = decode_text(data, str(path)).split("\n") if data else []
-    if lines and not lines[-1]:
-        lines.pop()  # the file ends with a newline
+    lines = decode_text(data, str(path)).removesuffix("\n").split("\n") if data else []
     return (("", f"{path}:{number}", line.strip()) for number, line in enumerate(lines, start=1))
 
 
@@ -185,18 +165,13 @@ def _text_of(record: Any, where: str) -> str:
     if isinstance(record, str):
         return clean_text(record)
     if not isinstance(record, Mapping):
-        raise DataError(f"{where}: expected a text or an object with {_or(FIELDS)}")
+        raise DataError(f"{where}: expected a text or an object with {_NAMED}")
     value: Any = next((record[field] for field in FIELDS if record.get(field) is not None), None)
     if isinstance(value, str):
         return clean_text(value)
     if is_texts(value):
         return join_lead(value)
-    raise DataError(f"{where}: no text under {_or(FIELDS)}")
-
-
-def _or(names: Sequence[str]) -> str:
-    quoted = [f'"{name}"' for name in names]
-    return f"{', '.join(quoted[:-1])} or {quoted[-1]}"
+    raise DataError(f"{where}: no text under {_NAMED}")
 
 
 def _id(cluster: Cluster, path: Path) -> str:

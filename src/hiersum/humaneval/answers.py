@@ -23,20 +23,20 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from hiersum.data.files import read_whole
-from hiersum.data.records import BadRecords, parse_json
+from hiersum.data.records import parse_json
 from hiersum.errors import DataError, InputError
 from hiersum.humaneval.study import (
     ANSWERS_FILE,
     CHECK_QUESTION,
-    MAX_SECONDS,
     Item,
     Links,
     Question,
     Study,
     checked_answers,
+    checked_seconds,
     read_links,
     read_study,
 )
@@ -76,8 +76,7 @@ class Submission:
     """Total time that the judge has viewed the task."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A person's mark for an answer to a question."""
 
     item: str
@@ -99,12 +98,7 @@ class AnswerStore:
     """The answers and marks in a study folder."""
 
     def __init__(self, folder: Path, study: Study) -> None:
-        """Open or create the database of a study.
-
-        Raises:
-            DataError: it is damaged, or belongs to another study.
-            StorageError: it cannot be written.
-        """
+        """Open or create the database of a study; refuse that of another."""
         self.path = folder / ANSWERS_FILE
         with self._connection() as connection:
             connection.execute("PRAGMA journal_mode=WAL")
@@ -119,11 +113,7 @@ class AnswerStore:
                 )
 
     def save(self, *submissions: Submission) -> list[Outcome]:
-        """Save all submissions, or none if one fails; they are on disk when this returns.
-
-        Raises:
-            ConflictError: the same number was used for other answers.
-        """
+        """Save all submissions, or none if one fails; they are on disk when this returns."""
         with self._connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
             return [_save(connection, submission) for submission in submissions]
@@ -155,12 +145,11 @@ class AnswerStore:
 
     def mark(self, marks: Iterable[Mark]) -> None:
         """Save a person's marks; they are on disk when this returns."""
-        rows = [(mark.item, mark.question, mark.key, mark.mark, _now()) for mark in marks]
         with self._connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany(
                 "INSERT INTO marks (item, question, answer, mark, received) VALUES (?, ?, ?, ?, ?)",
-                rows,
+                [(*mark, _now()) for mark in marks],
             )
 
     def marks(self) -> dict[tuple[str, str, str], float]:
@@ -194,26 +183,25 @@ class AnswerStore:
 
 def _save(connection: sqlite3.Connection, submission: Submission) -> Outcome:
     key = (submission.judge, submission.task, submission.session)
+    number = submission.sequence
     answers = json.dumps(submission.answers, sort_keys=True, ensure_ascii=False)
-    known = dict(
-        connection.execute(
-            "SELECT sequence, answers FROM submissions WHERE judge = ? AND task = ? AND session = ?",
-            key,
-        ).fetchall()
+    select = (
+        "SELECT sequence, answers FROM submissions WHERE judge = ? AND task = ? AND session = ?"
     )
-    if submission.sequence in known:
-        if known[submission.sequence] != answers:
-            raise ConflictError(
-                f"task {submission.task}: submission {submission.sequence} came before with other "
-                "answers; load the page again"
-            )
+    known = dict(connection.execute(select, key).fetchall())
+    if number in known and known[number] != answers:
+        raise ConflictError(
+            f"task {submission.task}: submission {number} came before with other answers; "
+            "load the page again"
+        )
+    if number in known:
         return "known"
-    if known and submission.sequence < max(known):
+    if known and number < max(known):
         return "overtaken"
     connection.execute(
         "INSERT INTO submissions (judge, task, session, sequence, answers, seconds, received) "
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (*key, submission.sequence, answers, submission.seconds, _now()),
+        (*key, number, answers, submission.seconds, _now()),
     )
     return "saved"
 
@@ -228,19 +216,11 @@ def open_study(folder: Path) -> tuple[Study, Links, AnswerStore]:
     return study, read_links(folder), AnswerStore(folder, study)
 
 
-def import_answers(
-    study: Study, store: AnswerStore, path: Path, bad: BadRecords
-) -> tuple[int, int]:
-    """Check and save the answers of an exported page; idempotent.
+def import_answers(study: Study, store: AnswerStore, path: Path) -> tuple[int, int]:
+    """Save the answers of an exported page, all or none; return how many are new, and known.
 
     The file is {"format": 1, "study": ..., "judge": ..., "answers": {task: {"answers": {...},
     "seconds": 12.3}}}.
-
-    Returns:
-        The number of answers saved, and of those already known.
-
-    Raises:
-        DataError: an answer is invalid and bad ones are not skipped; then nothing is saved.
     """
     data = read_whole(path)
     record: Any = parse_json(data, str(path))
@@ -260,31 +240,24 @@ def import_answers(
     session = f"import{hashlib.sha256(data).hexdigest()[:24]}"
     submissions = []
     for number, (task_id, given, seconds) in enumerate(found, start=1):
+        task = study.task.get(task_id)
+        if task is None or task.judge != judge:
+            raise DataError(f"{path}: {task_id[:40]!r} is not a task of {judge}")
         try:
-            task = study.task.get(task_id)
-            if task is None:
-                raise InputError(f"{task_id[:40]!r} is not a task of this study")
-            if task.judge != judge:
-                raise InputError(f"task {task_id}: is not a task of {judge}")
-            checked = checked_answers(study, task, given)
+            checked, seconds = checked_answers(study, task, given), checked_seconds(seconds)
         except InputError as error:
-            bad.handle(DataError(f"{path}: {error}"))
-            continue
-        seconds = round(min(max(seconds, 0.0), MAX_SECONDS), 1)
+            raise DataError(f"{path}: {error}") from error
         submissions.append(Submission(judge, task_id, session, number, checked, seconds))
     outcomes = store.save(*submissions)
     num_saved = outcomes.count("saved")
     return num_saved, len(outcomes) - num_saved
 
 
-@dataclass(frozen=True, slots=True)
-class Proposal:
+class Proposal(NamedTuple):
     """A proposed mark and the reason."""
 
     mark: float
     reason: str
-    is_match: bool
-    """Whether the answer is the correct one, perhaps in another spelling."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,55 +283,45 @@ def answer_key(answer: str) -> str:
 def propose(answer: str, correct: Sequence[str]) -> Proposal:
     """Propose a mark for an answer, given the correct ones."""
     if not answer.strip():
-        return Proposal(0.0, "no answer", is_match=True)
+        return Proposal(0.0, "no answer")
     if answer.strip() in [text.strip() for text in correct]:
-        return Proposal(1.0, "the same", is_match=True)
+        return Proposal(1.0, "the same")
     given = _words(answer)
     wanted = [_words(text) for text in correct]
     if given in wanted or _values(answer) in [_values(text) for text in correct]:
-        return Proposal(1.0, "the same, written otherwise", is_match=True)
+        return Proposal(1.0, "the same, written otherwise")
     if any(_contains(given, words) for words in wanted):
-        return Proposal(0.5, "holds the right answer", is_match=False)
+        return Proposal(0.5, "holds the right answer")
     if any(_contains(words, given) for words in wanted):
-        return Proposal(0.5, "a part of the right answer", is_match=False)
-    return Proposal(0.0, "something else", is_match=False)
+        return Proposal(0.5, "a part of the right answer")
+    return Proposal(0.0, "something else")
 
 
 def group_answers(
     study: Study, submissions: Iterable[Submission], marks: dict[tuple[str, str, str], float]
 ) -> list[AnswerGroup]:
     """Return every distinct answer to every question, in the order of items and questions."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    found: dict[tuple[str, str], dict[str, list[str]]] = {}
     for submission in submissions:
         task = study.task[submission.task]
-        if task.kind != "qa":
-            continue
-        for asked, text in submission.answers.items():
+        for asked, text in submission.answers.items() if task.kind == "qa" else ():
             if asked != CHECK_QUESTION and text:
-                found.setdefault((task.item, asked, answer_key(text)), []).append(text)
+                texts_of = found.setdefault((task.item, asked), {})
+                texts_of.setdefault(answer_key(text), []).append(text)
     groups = []
-    for item in study.items:
-        for question in item.questions:
-            keys = [key for key in found if key[:2] == (item.id, question.id)]
-            for key in sorted(keys, key=lambda k: (-len(found[k]), k)):
-                texts = found[key]
-                spellings = sorted(set(texts), key=lambda text: (-texts.count(text), text))
-                proposals = [propose(text, question.answers) for text in spellings]
-                best = max(proposals, key=lambda proposal: proposal.mark)
-                groups.append(
-                    AnswerGroup(
-                        item, question, key[2], tuple(spellings), len(texts), best, marks.get(key)
-                    )
-                )
+    for item, question in ((i, question) for i in study.items for question in i.questions):
+        texts_of = found.get((item.id, question.id), {})
+        for key, texts in sorted(texts_of.items(), key=lambda of: (-len(of[1]), of[0])):
+            spellings = tuple(sorted(set(texts), key=lambda text: (-texts.count(text), text)))
+            proposals = (propose(text, question.answers) for text in spellings)
+            best = max(proposals, key=lambda proposal: proposal.mark)
+            mark = marks.get((item.id, question.id, key))
+            groups.append(AnswerGroup(item, question, key, spellings, len(texts), best, mark))
     return groups
 
 
 def save_marks(study: Study, store: AnswerStore, marks: Sequence[Mark]) -> None:
-    """Save a person's marks, all or none.
-
-    Raises:
-        InputError: nobody gave such an answer, or the mark is not 1, 0.5 or 0.
-    """
+    """Save a person's marks, all or none; refuse one for an answer that nobody gave."""
     groups = group_answers(study, store.current(), {})
     known = {(group.item.id, group.question.id, group.key) for group in groups}
     for mark in marks:

@@ -43,11 +43,7 @@ class Showing:
 def rating_design(
     *, items: int, systems: int, shown: int, responses: int, judges: int, seed: int
 ) -> list[Showing]:
-    """Choose which systems each judge compares, and in which order.
-
-    Raises:
-        InputError: the numbers are impossible.
-    """
+    """Choose which systems each judge compares, and in which order."""
     _check(systems, shown, responses, judges)
     generator = np.random.default_rng(seed)
     groups = _judges_of_items(items, responses, judges, generator)
@@ -58,11 +54,7 @@ def rating_design(
 
 
 def qa_design(*, items: int, systems: int, responses: int, judges: int, seed: int) -> list[Showing]:
-    """Show every system's summary of every item to `responses` judges, and no judge an item twice.
-
-    Raises:
-        InputError: there are too few judges.
-    """
+    """Show every system's summary of every item to `responses` judges, and no judge an item twice."""
     if judges < responses * systems:
         raise InputError(
             f"{judges} judges are too few: no judge may answer questions on an item twice, so "
@@ -204,13 +196,9 @@ def _balanced(
 ) -> list[int]:
     """Choose for each response so that the weighted sum of squared counts is small.
 
-    Choices are made greedily, then improved one by one until none gets better.
-
-    Args:
-        adds: for each response, what each choice adds to its counters: choices x counters, 0 or 1.
-        columns: for each response, which counters these are.
-        weights: of the counters of a response.
-        generator: breaks ties.
+    Choices are made greedily, then improved one by one until none gets better. For each response,
+    `adds` says what each choice adds to its counters (choices x counters, 0 or 1), and `columns`
+    which counters these are. The generator breaks ties.
     """
     chosen = [-1] * len(adds)
     counts = np.zeros(1 + max(int(own.max()) for own in columns), np.int64)

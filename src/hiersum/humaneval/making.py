@@ -6,7 +6,6 @@ write it]}.
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from hiersum.data.corpora import corpus_files, read_corpus, read_records
-from hiersum.data.files import open_binary
+from hiersum.data.files import checksum
 from hiersum.data.records import BadRecords, is_texts, record_id
 from hiersum.errors import DataError, InputError
 from hiersum.evaluation.summary_files import read_texts
@@ -61,19 +60,7 @@ def make_study(
     questions: Path | None = None,
     kind: str = "auto",
 ) -> MadeStudy:
-    """Draw items that all files have, and assign them to judges.
-
-    Args:
-        gold: clusters with gold summaries.
-        systems: a file of summaries for each system.
-        plan: the size of the study.
-        questions: questions about the gold summaries; items without any are not drawn.
-        kind: the format of the clusters.
-
-    Raises:
-        InputError: names or numbers are invalid.
-        DataError: a file is unusable, or the files have too few items in common.
-    """
+    """Draw items that all files have, with questions if any are asked, and assign them to judges."""
     _check_systems(systems)
     asked = None if questions is None else read_questions(questions)
     if asked is None and not plan.rating:
@@ -92,6 +79,7 @@ def make_study(
         ratings = rating_design(**sizes, shown=shown, judges=num_judges, seed=plan.seed)
     judges = [f"judge-{n:0{len(str(num_judges))}}" for n in range(1, num_judges + 1)]
     tasks = _deal(items, names, judges, readings, ratings, plan)
+    inputs = {"gold": gold, **systems} | ({"questions": questions} if questions else {})
     study = Study(
         names,
         tuple(items),
@@ -99,7 +87,7 @@ def make_study(
         tuple(tasks),
         plan.responses,
         plan.seed,
-        _checksums({"gold": gold, **systems} | ({"questions": questions} if questions else {})),
+        {name: checksum(corpus_files(path)) for name, path in inputs.items()},
     )
     links = Links({judge: secrets.token_urlsafe(18) for judge in judges}, secrets.token_urlsafe(18))
     return MadeStudy(study, links, ratings, readings)
@@ -214,23 +202,8 @@ def _with_checks(
     return tasks
 
 
-def _checksums(paths: Mapping[str, Path]) -> dict[str, str]:
-    checksums = {}
-    for name, path in paths.items():
-        digest = hashlib.sha256()
-        for part in corpus_files(path):
-            with open_binary(part) as file:
-                digest.update(file.read())
-        checksums[name] = digest.hexdigest()
-    return checksums
-
-
 def read_questions(path: Path) -> dict[str, list[Question]]:
-    """Read a question file; return the questions by item.
-
-    Raises:
-        DataError: the file or a line is unusable; the message says where and why.
-    """
+    """Read a question file; return the questions by item."""
     found: dict[str, list[Question]] = {}
     for where, record in read_records(path, BadRecords()):
         if not isinstance(record, Mapping) or not record_id(record):

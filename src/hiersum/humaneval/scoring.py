@@ -17,10 +17,10 @@ import numpy as np
 from hiersum.config import EvaluationConfig
 from hiersum.errors import InputError
 from hiersum.evaluation.comparison import Table, p_value
-from hiersum.evaluation.significance import CONFIDENCE, Interval
-from hiersum.humaneval.answers import AnswerStore, Submission, answer_key, propose
-from hiersum.humaneval.statistics import (
+from hiersum.evaluation.significance import (
+    CONFIDENCE,
     Anova,
+    Interval,
     PairTest,
     Responses,
     Scale,
@@ -29,6 +29,7 @@ from hiersum.humaneval.statistics import (
     pair_tests,
     system_intervals,
 )
+from hiersum.humaneval.answers import AnswerStore, Submission, answer_key, propose
 from hiersum.humaneval.study import (
     BEST,
     CHECK_QUESTION,
@@ -82,24 +83,21 @@ class Finding:
 
     def to_record(self, systems: Sequence[str]) -> dict[str, Any]:
         """Return everything as JSON."""
-        return {
-            "systems": {
-                name: {key: round(value * self.scale, 6) for key, value in asdict(interval).items()}
-                | {"values": number}
-                for name, interval, number in zip(systems, self.means, self.num_values)
-            },
-            "anova": None if self.variance is None else asdict(self.variance),
-            "pairs": [
-                {
-                    **asdict(pair),
-                    "first": systems[pair.first],
-                    "second": systems[pair.second],
-                    "difference": round(pair.difference * self.scale, 6),
-                }
-                for pair in self.pairs
-            ],
-            "alpha": self.alpha,
-        }
+        scores = {}
+        for name, interval, number in zip(systems, self.means, self.num_values):
+            bounds = {key: round(value * self.scale, 6) for key, value in asdict(interval).items()}
+            scores[name] = {**bounds, "values": number}
+        pairs = [
+            {
+                **asdict(pair),
+                "first": systems[pair.first],
+                "second": systems[pair.second],
+                "difference": round(pair.difference * self.scale, 6),
+            }
+            for pair in self.pairs
+        ]
+        variance = self.variance and asdict(self.variance)
+        return {"systems": scores, "anova": variance, "pairs": pairs, "alpha": self.alpha}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,23 +123,15 @@ class ScoreReport:
 
     def main_table(self) -> Table:
         """Return Table 4 with the paper's numbers."""
-        paper = {plain_name(name): values for name, values in PAPER.items()}
+        paper = {plain_name(n): (f"{qa:.2f}", f"{rating:.3f}") for n, (qa, rating) in PAPER.items()}
+        own = [plain_name(system) for system in self.study.systems]
         rows = []
         for place, system in enumerate(self.study.systems):
-            theirs = paper.pop(plain_name(system), None)
-            cells = [system]
-            for number, finding in enumerate((self.qa, self.rating)):
-                if finding is None:
-                    cells += ["-", "-"]
-                else:
-                    mean = finding.means[place]
-                    bounds = f"{finding.cell(mean.low)} to {finding.cell(mean.high)}"
-                    cells += [finding.cell(mean.mean), bounds]
-                cells.append("-" if theirs is None else _paper_cell(theirs, number))
-            rows.append(tuple(cells))
-        for name, theirs in PAPER.items():
-            if plain_name(name) in paper:
-                qa, rating = _paper_cell(theirs, 0), _paper_cell(theirs, 1)
+            qa, rating = paper.get(own[place], ("-", "-"))
+            rows.append((system, *_mean(self.qa, place), qa, *_mean(self.rating, place), rating))
+        for name in PAPER:
+            if plain_name(name) not in own:
+                qa, rating = paper[plain_name(name)]
                 rows.append((f"{name} (paper only)", "-", "-", qa, "-", "-", rating))
         header = ("system", "QA", "interval", "paper", "rating", "interval", "paper")
         return Table(header, tuple(rows))
@@ -165,9 +155,8 @@ class ScoreReport:
         rows = []
         for finding in filter(None, (self.qa, self.rating)):
             alpha = "-" if finding.alpha is None else f"{finding.alpha:.3f}"
-            tested = finding.variance
             test, p = "-", "-"
-            if tested is not None:
+            if tested := finding.variance:
                 test = f"F({tested.between}, {tested.within}) = {tested.f:.2f}"
                 p = p_value(tested.p)
             rows.append((finding.name, f"{sum(finding.num_values):,}", test, p, alpha))
@@ -190,8 +179,8 @@ class ScoreReport:
             "study": self.study.id,
             "systems": list(systems),
             "confidence": CONFIDENCE,
-            "qa": None if self.qa is None else self.qa.to_record(systems),
-            "rating": None if self.rating is None else self.rating.to_record(systems),
+            "qa": self.qa and self.qa.to_record(systems),
+            "rating": self.rating and self.rating.to_record(systems),
             "comparisons": self.chosen,
             "judges": [asdict(record) for record in self.judges],
             "left_out": list(self.left_out),
@@ -233,15 +222,8 @@ def score_study(
 ) -> ScoreReport:
     """Score the answers so far.
 
-    Args:
-        study: the study.
-        store: its answers and marks.
-        config: bootstrap, randomisation and seed.
-        accept_proposals: count proposed marks that are not confirmed.
-        max_failed_checks: exclude judges who failed more attention checks than this.
-
-    Raises:
-        InputError: there is nothing to score, or answers are not marked yet.
+    `accept_proposals` counts proposed marks that nobody has confirmed; `max_failed_checks` excludes
+    judges who failed more attention checks than this.
     """
     submissions = store.current()
     records = _judge_records(study, submissions)
@@ -261,11 +243,11 @@ def score_study(
     rating = _finding("rating", 1, 3, collected.ratings, study, config, "ordinal")
     if qa is None and rating is None:
         raise InputError("not enough answers to score yet: every system needs at least one")
-    chosen = {system: {"shown": 0, "best": 0, "worst": 0} for system in study.systems}
-    for observation in collected.ratings:
-        chosen[observation.system]["shown"] += 1
-        chosen[observation.system]["best"] += observation.value > 0
-        chosen[observation.system]["worst"] += observation.value < 0
+    chosen = {}
+    for system in study.systems:
+        values = [of.value for of in collected.ratings if of.system == system]
+        best, worst = sum(value > 0 for value in values), sum(value < 0 for value in values)
+        chosen[system] = {"shown": len(values), "best": best, "worst": worst}
     notes = tuple(_notes(study, collected, left_out, qa, rating))
     return ScoreReport(study, qa, rating, chosen, tuple(records), tuple(left_out), notes)
 
@@ -290,8 +272,12 @@ def plain_name(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "").strip()
 
 
-def _paper_cell(values: tuple[float, float], number: int) -> str:
-    return f"{values[number]:.{2 + number}f}"
+def _mean(finding: Finding | None, place: int) -> tuple[str, str]:
+    """Return the cells of a system's mean and its interval."""
+    if finding is None:
+        return "-", "-"
+    mean = finding.means[place]
+    return finding.cell(mean.mean), f"{finding.cell(mean.low)} to {finding.cell(mean.high)}"
 
 
 def _judge_records(study: Study, submissions: Iterable[Submission]) -> list[JudgeRecord]:

@@ -7,12 +7,17 @@ once they are on disk.
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.staticfiles import StaticFiles
+
 from hiersum.data.records import parse_json
-from hiersum.errors import DataError, HiersumError, InputError, MissingDependencyError
+from hiersum.errors import DataError, HiersumError, InputError
 from hiersum.humaneval.answers import (
     AnswerStore,
     ConflictError,
@@ -30,17 +35,11 @@ from hiersum.humaneval.study import (
     checked_seconds,
     judge_view,
 )
-
-try:
-    from fastapi import FastAPI, Request
-    from fastapi.responses import HTMLResponse, JSONResponse, Response
-    from starlette.concurrency import run_in_threadpool
-except ImportError as error:
-    raise MissingDependencyError("serving a study", "serve") from error
+from hiersum.serving.messages import RequestError, read_body
 
 MAX_BODY, MAX_MARKS_BODY = 64_000, 4_000_000
+_BODY_SECONDS = 60
 _MAX_SEQUENCE = 10**9
-_KINDS = {".js": "text/javascript", ".css": "text/css"}
 _HEADERS = {
     # Links are secret: do not leak them as referrers; load nothing from elsewhere.
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -54,6 +53,7 @@ _HEADERS = {
 def build_app(study: Study, links: Links, store: AnswerStore) -> FastAPI:
     """Return the web application of a study."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app.mount("/static", StaticFiles(directory=PAGES))
 
     @app.middleware("http")
     async def add_headers(
@@ -70,13 +70,6 @@ def build_app(study: Study, links: Links, store: AnswerStore) -> FastAPI:
     @app.get("/")
     def front() -> HTMLResponse:
         return _page("front.html")
-
-    @app.get("/static/{name}")
-    def static(name: str) -> Response:
-        path = PAGES / name
-        if path.parent != PAGES or path.suffix not in _KINDS or not path.is_file():
-            raise _NotFoundError(f"there is no {name[:40]!r}")
-        return Response(path.read_bytes(), media_type=_KINDS[path.suffix])
 
     @app.get("/judge/{token}")
     def judge_page(token: str) -> HTMLResponse:
@@ -97,8 +90,8 @@ def build_app(study: Study, links: Links, store: AnswerStore) -> FastAPI:
 
     @app.post("/api/judge/{token}/answers")
     async def answer(token: str, request: Request) -> dict[str, Any]:
-        submission = _submission(study, _judge(links, token), await _body(request))
-        return {"outcome": await run_in_threadpool(_save, study, store, submission)}
+        submission = _submission(study, _judge(links, token), await _body(request, MAX_BODY))
+        return {"outcome": await asyncio.to_thread(_save, study, store, submission)}
 
     @app.get("/mark/{token}")
     def mark_page(token: str) -> HTMLResponse:
@@ -113,19 +106,15 @@ def build_app(study: Study, links: Links, store: AnswerStore) -> FastAPI:
     async def mark(token: str, request: Request) -> dict[str, Any]:
         _check_marker(links, token)
         body = await _body(request, MAX_MARKS_BODY)
-        await run_in_threadpool(save_marks, study, store, _marks(body.get("marks")))
+        await asyncio.to_thread(save_marks, study, store, _marks(body.get("marks")))
         return {"outcome": "saved"}
 
     return app
 
 
-class _NotFoundError(InputError):
-    """An address or link that does not exist."""
-
-
 def _status(error: HiersumError) -> int:
-    if isinstance(error, _NotFoundError):
-        return 404
+    if isinstance(error, RequestError):
+        return error.status
     if isinstance(error, ConflictError):
         return 409
     # A busy or full database is not the judge's fault; on 503 the page retries.
@@ -139,27 +128,26 @@ def _page(name: str, status: int = 200) -> HTMLResponse:
 def _judge(links: Links, token: str) -> str:
     judge = links.judge_of(token)
     if judge is None:
-        raise _NotFoundError("this link is not one of the study's; ask for yours again")
+        raise RequestError(404, "this link is not one of the study's; ask for yours again")
     return judge
 
 
 def _check_marker(links: Links, token: str) -> None:
     if not links.is_marker(token):
-        raise _NotFoundError("this link is not the one for marking; ask for it again")
+        raise RequestError(404, "this link is not the one for marking; ask for it again")
 
 
-async def _body(request: Request, max_bytes: int = MAX_BODY) -> dict[str, Any]:
-    data = b""
-    async for chunk in request.stream():
-        data += chunk
-        if len(data) > max_bytes:
-            raise InputError(f"the request has more than {max_bytes:,} bytes")
+async def _body(request: Request, max_bytes: int) -> dict[str, Any]:
+    name = "the request"
+    data = await read_body(
+        request, name, kind="application/json", max_bytes=max_bytes, seconds=_BODY_SECONDS
+    )
     try:
-        body = parse_json(data, "the request")
+        body = parse_json(data, name)
     except DataError as error:
         raise InputError(str(error)) from error
     if not isinstance(body, dict):
-        raise InputError("the request must be a JSON object")
+        raise InputError(f"{name} must be a JSON object")
     return body
 
 
@@ -170,10 +158,8 @@ def _submission(study: Study, judge: str, body: dict[str, Any]) -> Submission:
     session, sequence = body.get("session"), body.get("sequence")
     if not isinstance(session, str) or not 8 <= len(session) <= 64 or not session.isalnum():
         raise InputError("session must be 8 to 64 letters and digits")
-    if isinstance(sequence, bool) or not isinstance(sequence, int):
-        raise InputError("sequence must be a whole number")
-    if not 0 < sequence < _MAX_SEQUENCE:
-        raise InputError(f"sequence must be from 1 to {_MAX_SEQUENCE - 1:,}")
+    if type(sequence) is not int or not 0 < sequence < _MAX_SEQUENCE:
+        raise InputError(f"sequence must be a whole number from 1 to {_MAX_SEQUENCE - 1:,}")
     answers = checked_answers(study, task, body.get("answers"))
     seconds = checked_seconds(body.get("seconds"))
     return Submission(judge, task.id, session, sequence, answers, seconds)
@@ -213,7 +199,7 @@ def _groups(study: Study, store: AnswerStore) -> list[dict[str, Any]]:
             "count": group.count,
             "proposed": group.proposal.mark,
             "reason": group.proposal.reason,
-            "is_match": group.proposal.is_match,
+            "is_match": group.proposal.mark == 1,
             "mark": group.mark,
         }
         for group in group_answers(study, store.current(), store.marks())

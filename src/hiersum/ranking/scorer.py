@@ -196,8 +196,8 @@ class ScorerWeights:
         return {"format": FORMAT, **plain, "features": list(self.features)}
 
     @classmethod
-    def from_record(cls, record: Any, known: Sequence[str] = FEATURES) -> ScorerWeights:
-        """Check and load stored weights of these known features.
+    def from_record(cls, record: Any) -> ScorerWeights:
+        """Check and load the weights of ranker.json.
 
         Raises:
             ValueError: they are damaged or of another version.
@@ -206,7 +206,7 @@ class ScorerWeights:
         if found != FORMAT:
             raise ValueError(f"scorer format {found!r}, but this version of hiersum reads {FORMAT}")
         names = record.get("features")
-        if not isinstance(names, list) or not names or not set(names) <= set(known):
+        if not isinstance(names, list) or not names or not set(names) <= set(FEATURES):
             raise ValueError("the scorer has features that this version of hiersum does not know")
         try:
             arrays = {name: np.array(record[name], dtype=np.float64) for name in _ARRAYS}

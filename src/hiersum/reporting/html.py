@@ -40,16 +40,7 @@ _UNSAFE = {sign: f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 
 def write_report(summary: Summary, path: Path, config: Config | None = None) -> None:
-    """Write the report of one summary.
-
-    Args:
-        summary: the summary.
-        path: the output file, written atomically.
-        config: the settings the summary was written with.
-
-    Raises:
-        InputError: the file cannot be written.
-    """
+    """Write the report of one summary; `config` is what it was written with."""
     write_results([result_with_report(summary, config)], path)
 
 
@@ -58,13 +49,7 @@ def write_results(
 ) -> None:
     """Write one report of several results, each a result line with its `report`.
 
-    Args:
-        results: the results to show.
-        path: the output file, written atomically.
-        num_summaries: the number of summaries, if not all are shown.
-
-    Raises:
-        InputError: the file cannot be written.
+    `num_summaries` is the number of summaries, if not all are shown.
     """
     is_cut = num_summaries is not None and num_summaries > len(results)
     note = f"The first {len(results)} of {num_summaries:,} summaries." if is_cut else ""
@@ -81,25 +66,19 @@ def render_report(results: Sequence[Mapping[str, Any]], *, note: str = "") -> st
     """Return the page that shows results, each a result line with its `report`."""
     data = {"results": results, "is_comparison": False, "note": note}
     title = (results[0]["title"] if results else "") or "Summary"
-    return fill(
-        {
-            "title": escape(f"{title} · hiersum"),
-            "plain": _plain(results),
-            "data": as_safe_json(data),
-        }
-    )
+    return _fill(title=escape(f"{title} · hiersum"), plain=_plain(results), data=as_safe_json(data))
 
 
 @cache
 def empty_report() -> str:
     """Return a report without data; the browser fills in results."""
     plain = "<p>This report needs JavaScript, which runs in this file alone.</p>"
-    return fill({"title": "Summary · hiersum", "plain": plain, "data": ""})
+    return _fill(title="Summary · hiersum", plain=plain, data="")
 
 
-def fill(values: Mapping[str, str]) -> str:
+def _fill(**values: str) -> str:
     """Fill the report's template with values, the style and the script."""
-    style, script = "\n".join(map(asset, STYLES)), _joined_modules()
+    style, script = "\n".join(map(_asset, STYLES)), _joined_modules()
     policy = (
         f"default-src 'none'; script-src '{_checksum(script)}'; style-src '{_checksum(style)}'; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -108,11 +87,11 @@ def fill(values: Mapping[str, str]) -> str:
         **values,
         "policy": policy,
         "version": hiersum.__version__,
-        "icon": f"data:image/svg+xml,{quote(asset('icon.svg'))}",
+        "icon": f"data:image/svg+xml,{quote(_asset('icon.svg'))}",
         "style": style,
         "script": script,
     }
-    return _PLACE.sub(lambda match: known[match[1]], asset("report.html"))
+    return _PLACE.sub(lambda match: known[match[1]], _asset("report.html"))
 
 
 def as_safe_json(value: Any) -> str:
@@ -121,15 +100,14 @@ def as_safe_json(value: Any) -> str:
     return re.sub("[<>&\u2028\u2029]", lambda match: _UNSAFE[match[0]], text)
 
 
-def asset(name: str) -> str:
-    """Return a file of the view."""
+def _asset(name: str) -> str:
     return (ASSETS / name).read_text(encoding="utf-8")
 
 
 @cache
 def _joined_modules() -> str:
     """Return the modules of the view as one script, each in its own scope."""
-    return "\n".join(_as_scope(asset(f"{name}.js")) for name in MODULES)
+    return "\n".join(_as_scope(_asset(f"{name}.js")) for name in MODULES)
 
 
 def _as_scope(module: str) -> str:
@@ -150,33 +128,13 @@ def _plain(results: Iterable[Mapping[str, Any]]) -> str:
         if result.get("answered") is False:
             parts.append("<p>No document answers this.</p>")
         for sentence in result["sentences"]:
-            places = "; ".join(_plain_place(result, source) for source in sentence["sources"])
-            sources = f" <small>({places})</small>" if places else ""
-            parts.append(f"<p>{_plain_sentence(sentence)}{sources}</p>")
-        if result.get("disagreements"):
-            parts.append("<h2>Sources differ</h2>")
-        for found in result.get("disagreements", ()):
-            sides = "; ".join(
-                f"\u201c{escape(side['text'])}\u201d ({_plain_place(result, side)})"
-                for side in found["sides"]
+            text = escape(sentence["text"])
+            speaker = f"{escape(sentence['speaker'])}: " if sentence.get("speaker") else ""
+            shown = f"{speaker}\u201c{text}\u201d" if sentence.get("quoted") else text
+            places = (
+                f"{result['documents'][source['document']]['name']}, "
+                f"paragraph {source['paragraph'] + 1}"
+                for source in sentence["sources"]
             )
-            parts.append(f"<p>{escape(found['about'].capitalize())}: {sides}</p>")
-        if result["dropped"]:
-            parts.append("<h2>Left out</h2>")
-        for sentence in result["dropped"]:
-            reason = escape(sentence.get("reason") or "no source supports it")
-            parts.append(f"<p>{_plain_sentence(sentence)} <small>({reason})</small></p>")
+            parts.append(f"<p>{shown} <small>({escape('; '.join(places))})</small></p>")
     return "".join(parts)
-
-
-def _plain_place(result: Mapping[str, Any], place: Mapping[str, Any]) -> str:
-    name = result["documents"][place["document"]]["name"]
-    return escape(f"{name}, paragraph {place['paragraph'] + 1}")
-
-
-def _plain_sentence(sentence: Mapping[str, Any]) -> str:
-    """Return a sentence with its support; quotations are in quotation marks."""
-    text = escape(sentence["text"])
-    shown = f"\u201c{text}\u201d" if sentence.get("quoted") else text
-    support = sentence.get("support")
-    return shown if support is None else f"{shown} <small>{support:.0%} support</small>"

@@ -32,16 +32,11 @@ _one_at_a_time = Lock()  # spaCy's vocabulary is not thread-safe
 
 
 def report_record(summary: Summary, config: Config | None = None) -> dict[str, Any]:
-    """Return the data that the view shows (see docs/formats.md).
-
-    Args:
-        summary: the summary.
-        config: the settings it was written with.
-    """
+    """Return the data that the view shows (see docs/formats.md)."""
     config = config or Config()
     texts = [split_document(d, config.data.max_paragraph_words) for d in summary.documents]
     rank_of = {place: rank for rank, p in enumerate(summary.paragraphs) for place in p.places}
-    cited = _cited(summary)
+    cited = {Place(s.document, s.paragraph) for of in summary.sentences for s in of.sources}
     shown = _shown(texts, rank_of, cited)
     graphs, missing = _graphs(summary, config)
     return {
@@ -51,7 +46,12 @@ def report_record(summary: Summary, config: Config | None = None) -> dict[str, A
         ],
         "ranking": list(_ranking(summary)),
         "coverage": [
-            _coverage(number, len(texts[number]), rank_of, cited) for number in range(len(texts))
+            {
+                "paragraphs": len(texts[number]),
+                "read": sum(place.document == number for place in rank_of),
+                "cited": sum(place.document == number for place in cited),
+            }
+            for number in range(len(texts))
         ],
         "graphs": graphs,
         "missing": missing,
@@ -63,14 +63,6 @@ def warm_up() -> None:
     """Load the models that the first report needs."""
     with _one_at_a_time, suppress(MissingDependencyError, ConfigError):
         discourse_graph([Paragraph("A town.", 0, 0)])
-
-
-def _cited(summary: Summary) -> set[Place]:
-    return {
-        Place(source.document, source.paragraph)
-        for sentence in summary.sentences
-        for source in sentence.sources
-    }
 
 
 def _shown(
@@ -116,16 +108,6 @@ def _ranking(summary: Summary) -> Iterator[dict[str, Any]]:
             "score": None if score is None else round(score, 4),
             "also_in": [[place.document, place.position] for place in paragraph.also_in],
         }
-
-
-def _coverage(
-    number: int, num_paragraphs: int, rank_of: Mapping[Place, int], cited: set[Place]
-) -> dict[str, int]:
-    return {
-        "paragraphs": num_paragraphs,
-        "read": sum(place.document == number for place in rank_of),
-        "cited": sum(place.document == number for place in cited),
-    }
 
 
 def _graphs(summary: Summary, config: Config) -> tuple[list[dict[str, Any]], list[str]]:
@@ -186,22 +168,13 @@ def _graph_record(
 
 def _cuts(summary: Summary, texts: Sequence[Sequence[str]], shown: set[Place]) -> list[str]:
     cuts = []
-    num_paragraphs = sum(map(len, texts))
-    if num_paragraphs > len(shown):
-        cuts.append(
-            f"Of {num_paragraphs:,} paragraphs the {len(shown):,} that matter most are shown here."
-        )
-    num_long = sum(
-        len(texts[place.document][place.position]) > MAX_PARAGRAPH_CHARACTERS for place in shown
-    )
-    if num_long:
-        cuts.append(
-            f"Very long paragraphs ({num_long:,}) are shown up to "
-            f"{MAX_PARAGRAPH_CHARACTERS:,} characters."
-        )
-    if len(summary.paragraphs) > MAX_NODES:
-        cuts.append(
-            f"Of {len(summary.paragraphs):,} paragraphs that were read, "
-            f"the best {MAX_NODES} are drawn as a graph."
-        )
+    number, num_shown, num_read = sum(map(len, texts)), len(shown), len(summary.paragraphs)
+    if number > num_shown:
+        cuts.append(f"Of {number:,} paragraphs the {num_shown:,} that matter most are shown here.")
+    limit = MAX_PARAGRAPH_CHARACTERS
+    if num_long := sum(len(texts[place.document][place.position]) > limit for place in shown):
+        cuts.append(f"Very long paragraphs ({num_long:,}) are shown up to {limit:,} characters.")
+    if num_read > MAX_NODES:
+        graph = f"the best {MAX_NODES} are drawn as a graph"
+        cuts.append(f"Of {num_read:,} paragraphs that were read, {graph}.")
     return cuts

@@ -48,12 +48,10 @@ class RunSettings:
     """Average the scores of so many of the best checkpoints by validation loss."""
     processes: int = 1
     """Processes (GPUs) that train a network together."""
-    texts: Literal["all", "generated", "none"] = "all"
-    """Texts in the report: `all`, `generated` (nothing copied from the corpus) or `none`."""
+    texts: Literal["all", "generated"] = "all"
+    """Texts in the report: `all`, or only `generated` ones (nothing copied from the corpus)."""
     num_texts: int = 2
     """Test clusters whose texts are shown."""
-    text_ids: tuple[str, ...] = ()
-    """Show these test clusters, by id, instead of the first."""
 
     def __post_init__(self) -> None:
         for name in ("validations", "checkpoints", "processes"):
@@ -110,11 +108,7 @@ class CorpusSettings:
                 raise ConfigError(f"corpus.{split} names no files")
 
     def paths(self, split: str) -> list[Path]:
-        """Return the files of a split.
-
-        Raises:
-            ConfigError: an environment variable is not set, or a file does not exist.
-        """
+        """Return the files of a split."""
         found: list[Path] = []
         for pattern in getattr(self, split):
             name = os.path.expandvars(pattern)
@@ -170,29 +164,19 @@ class Experiment:
         return config_from_dict(_merged(_PAPER, {"extractive": {"style": "paper"}}, self.common))
 
     def config(self, row: str) -> Config:
-        """Return the settings of a row: for all systems, then its system's, then its own.
-
-        Raises:
-            ConfigError: they contradict each other.
-        """
+        """Return the settings of a row: for all systems, then its system's, then its own."""
         system, is_longer = split_row(row)
         if system in EXTRACTIVE:
             return self.base()
-        values = _merged(
-            _PAPER, self.common, NETWORKS[system](self.sizes), self.own.get(system, {})
-        )
+        own = self.own.get(system, {})
+        values = _merged(_PAPER, self.common, NETWORKS[system](self.sizes), own)
         if is_longer:
-            is_flat = values["model"]["architecture"] != "ht"
-            values["data"] = longer_data(values["data"], self.sizes, is_flat=is_flat)
+            values["data"] = longer_data(values["data"], self.sizes)
         return config_from_dict(values)
 
 
 def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
-    """Read an experiment file and apply `section.key=value` overrides.
-
-    Raises:
-        ConfigError: the file cannot be read, or a name or value is invalid.
-    """
+    """Read and check an experiment file, with `section.key=value` overrides."""
     values = read_toml(path)
     for override in overrides:
         apply_override(values, override)
@@ -211,10 +195,8 @@ def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
         corpus=_section(CorpusSettings, values, "corpus"),
         sizes=_section(Sizes, values, "sizes"),
         common={name: table for name, table in values.items() if name in _SECTIONS},
-        own={
-            name: {k: v for k, v in t.items() if k != "checkpoint"} for name, t in systems.items()
-        },
-        checkpoints={n: t["checkpoint"] for n, t in systems.items() if "checkpoint" in t},
+        checkpoints={n: t.pop("checkpoint") for n, t in systems.items() if "checkpoint" in t},
+        own=systems,
     )
     for name in systems:
         if name not in NETWORKS:

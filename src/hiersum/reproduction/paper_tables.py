@@ -9,19 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from hiersum.data.files import write_atomically
-from hiersum.errors import MissingDependencyError
 from hiersum.evaluation.comparison import METRIC_LABELS, Table, p_value
 from hiersum.evaluation.rouge import CUTS, TABLE_1
+from hiersum.reproduction import systems
 from hiersum.reproduction.stages import spoken
-from hiersum.reproduction.systems import (
-    ENOUGH,
-    EXTRACTIVE,
-    LONGER,
-    METRICS,
-    MILLION_TOKENS,
-    STILL_FALLING,
-    TABLE_3,
-)
+from hiersum.reproduction.systems import LONGER, METRICS, TABLE_3
 
 Record = Mapping[str, Any]
 
@@ -37,10 +29,8 @@ def write_report(record: Record, out: Path) -> Path:
     """Write report.json, report.md and plots into a folder; return the path of report.md."""
     out.mkdir(parents=True, exist_ok=True)
     _write(out / "report.json", json.dumps(record, indent=1, ensure_ascii=False) + "\n")
-    plots = draw_plots(record, out)
-    path = out / "report.md"
-    _write(path, to_markdown(record, plots))
-    return path
+    _write(out / "report.md", to_markdown(record, draw_plots(record, out)))
+    return out / "report.md"
 
 
 def to_text(record: Record) -> str:
@@ -63,33 +53,30 @@ def to_markdown(record: Record, plots: Sequence[Path] = ()) -> str:
 
 
 def _tables(record: Record) -> Iterator[tuple[str, Table]]:
-    made = (
-        (
-            "Table 1: ROUGE-L recall of the first L' paragraphs against the target",
-            ranking_table(record),
-        ),
+    recall = "ROUGE-L recall of the first L' paragraphs against the target"
+    for title, table in (
+        (f"Table 1: {recall}", ranking_table(record)),
         ("Table 2: ROUGE F1 of every system", main_table(record)),
         ("Table 2, footnote: the same weights on longer input", longer_table(record)),
         ("Table 3: HT without its parts", ablation_table(record)),
         ("What the networks learned from", training_table(record)),
         ("What the summaries are like", measure_table(record)),
-    )
-    for title, table in made:
+    ):
         if table is not None and table.rows:
             yield title, table
 
 
 def _notes(record: Record) -> Iterator[str]:
-    """Yield notes for the reader."""
     yield (
         f"* The paper's numbers: {record['paper']}. They were measured on other data and cannot be "
         "compared with ours; the order of the systems can."
     )
-    if any(row["training"] and row["training"]["undertrained"] for row in record["rows"]):
+    if any(map(_is_undertrained, record["rows"])):
         yield (
-            f"{UNDERTRAINED.strip()} Undertrained: learned from less than {ENOUGH:.0%} of the paper's "
-            f"{MILLION_TOKENS:,.0f} million tokens, or its validation loss fell by more than "
-            f"{STILL_FALLING:.1%} in the last quarter of training. Such a row says little of its system."
+            f"{UNDERTRAINED.strip()} Undertrained: learned from less than {systems.ENOUGH:.0%} of the "
+            f"paper's {systems.MILLION_TOKENS:,.0f} million tokens, or its validation loss fell by more "
+            f"than {systems.STILL_FALLING:.1%} in the last quarter of training. Such a row says little "
+            "of its system."
         )
     yield (
         "Intervals are 95 % bootstrap intervals over the test clusters. p against HT: approximate "
@@ -117,26 +104,24 @@ def _texts(record: Record) -> list[str]:
     if not record["texts"]:
         return []
     labels = {row["row"]: row["label"] for row in record["rows"]}
-    lines = ["", "## What the systems write", ""]
+    lines = ["", "## What the systems write"]
     for shown in record["texts"]:
-        lines += [f"### {_one_line(shown['title'] or shown['id'])}", ""]
+        lines += ["", f"### {_one_line(shown['title'] or shown['id'])}", ""]
         lines += [f"- **Gold**: {_one_line(shown['gold'] or _WITHHELD)}"]
         for row, text in shown["systems"].items():
-            is_withheld = text is None and row in EXTRACTIVE
-            said = _WITHHELD if is_withheld else _one_line(text) or "(nothing)"
+            said = _WITHHELD if text is None else _one_line(text) or "(nothing)"
             lines.append(f"- **{labels[row]}**: {said}")
-        lines.append("")
-    return lines[:-1]
+    return lines
 
 
 def _stage_table(record: Record) -> Table:
+    stages = record["stages"]
+    total = {name: sum(s[name] for s in stages) for name in ("seconds", "processor_seconds")}
     rows = [
         (s["stage"], spoken(s["seconds"]), f"{s['processor_seconds']:,.0f}")
-        for s in record["stages"]
+        for s in (*stages, {"stage": "all", **total})
     ]
-    total = sum(stage["processor_seconds"] for stage in record["stages"])
-    whole = spoken(sum(stage["seconds"] for stage in record["stages"]))
-    return Table(("stage", "time", "processor seconds"), (*rows, ("all", whole, f"{total:,.0f}")))
+    return Table(("stage", "time", "processor seconds"), tuple(rows))
 
 
 def _one_line(text: str) -> str:
@@ -154,20 +139,13 @@ def ranking_table(record: Record) -> Table | None:
     if not ranking or not ranking["cuts"]:
         return None
     cuts = {cut["paragraphs"]: cut for cut in ranking["cuts"]}
-    rows = [
-        (
-            name,
-            *(_with_interval(cuts[cut][key]) for cut in CUTS),
-            *(f"{TABLE_1[cut][i]:.2f}" for cut in CUTS),
-        )
-        for i, (name, key) in enumerate((("Similarity", "similarity"), ("Ranking", "ranker")))
-    ]
-    counts = ("clusters", *(f"{cuts[cut]['clusters']:,}" for cut in CUTS), *[""] * len(CUTS))
-    header = (
-        *("Methods", *(f"L'={cut}" for cut in CUTS)),
-        *(f"paper* L'={cut}" for cut in CUTS),
-    )
-    return Table(header, (*rows, counts))
+    rows = []
+    for place, (name, key) in enumerate((("Similarity", "similarity"), ("Ranking", "ranker"))):
+        ours = [_with_interval(cuts[cut][key]) for cut in CUTS]
+        rows.append((name, *ours, *(f"{TABLE_1[cut][place]:.2f}" for cut in CUTS)))
+    rows.append(("clusters", *(f"{cuts[cut]['clusters']:,}" for cut in CUTS), *[""] * len(CUTS)))
+    header = ("Methods", *(f"{paper}L'={cut}" for paper in ("", "paper* ") for cut in CUTS))
+    return Table(header, tuple(rows))
 
 
 def main_table(record: Record) -> Table:
@@ -183,68 +161,52 @@ def ablation_table(record: Record) -> Table | None:
     return _score_table({**row, "label": "HT"} if row["row"] == "ht" else row for row in rows)
 
 
+def _score_table(rows: Iterable[Record]) -> Table:
+    header = ("Model", *_METRIC_NAMES, "p against HT", "validation loss", "paper* R-1 / R-2 / R-L")
+    cells = (
+        (
+            row["label"] + UNDERTRAINED * _is_undertrained(row),
+            *(_with_interval(row["rouge"][metric]) for metric in METRICS),
+            _p_values(row["against_ht"]),
+            _NONE if row["row"].endswith(LONGER) else _loss(row["training"]),
+            " / ".join(f"{row['paper'][m]:.2f}" for m in METRICS) if row["paper"] else _NONE,
+        )
+        for row in rows
+    )
+    return Table(header, tuple(cells))
+
+
 def longer_table(record: Record) -> Table | None:
     """The paper's footnote: the gain of each network from longer input at test time."""
-    rows = [row for row in record["rows"] if row["against_shorter"]]
-    if not rows:
-        return None
-    cells = [
+    rows = [
         (
             row["label"].replace(" (train on", ": train on").rstrip(")"),
             *(_with_interval(row["against_shorter"][metric], "+.2f") for metric in METRICS),
             _p_values(row["against_shorter"]),
         )
-        for row in rows
+        for row in record["rows"]
+        if row["against_shorter"]
     ]
-    return Table(("Gain from longer input", *_METRIC_NAMES, "p"), tuple(cells))
+    return Table(("Gain from longer input", *_METRIC_NAMES, "p"), tuple(rows)) if rows else None
 
 
 def training_table(record: Record) -> Table | None:
     """The training data of each network, and whether it was enough."""
     rows = [r for r in record["rows"] if r["training"] and not r["row"].endswith(LONGER)]
-    if not rows:
-        return None
     header = (
         *("Network", "weights", "updates", "million tokens", "of the paper's", "epochs"),
         *("validation loss", "fell at last", "time", "undertrained"),
     )
-    return Table(header, tuple(_training_row(row) for row in rows))
-
-
-def measure_table(record: Record) -> Table:
-    """Length and repetition."""
-    rows = [
-        (row["label"], f"{row['words']:.1f}", f"{100 * row['repetition']:.1f} %")
-        for row in record["rows"]
-    ]
-    return Table(("Model", "words", "repeated trigrams"), tuple(rows))
-
-
-def _score_table(rows: Iterable[Record]) -> Table:
-    header = ("Model", *_METRIC_NAMES, "p against HT", "validation loss", "paper* R-1 / R-2 / R-L")
-    return Table(
-        header,
-        tuple(
-            (
-                row["label"] + _dagger(row),
-                *(_with_interval(row["rouge"][metric]) for metric in METRICS),
-                _p_values(row["against_ht"]),
-                _NONE if row["row"].endswith(LONGER) else _loss(row["training"]),
-                _paper(row["paper"]),
-            )
-            for row in rows
-        ),
-    )
+    return Table(header, tuple(_training_row(row) for row in rows)) if rows else None
 
 
 def _training_row(row: Record) -> tuple[str, ...]:
     training = row["training"]
     if training["given"]:
-        given = ("given", *[_NONE] * 3, _loss(training), _NONE, _NONE, "not known")
-        return (row["label"], f"{training['parameters']:,}", *given)
+        return (row["label"], _NONE, "given", *[_NONE] * 6, "not known")
     fall = training["late_fall"]
     return (
-        row["label"] + _dagger(row),
+        row["label"] + UNDERTRAINED * _is_undertrained(row),
         f"{training['parameters']:,}",
         f"{training['updates']:,}",
         f"{training['million_tokens']:,.3g}",
@@ -257,8 +219,17 @@ def _training_row(row: Record) -> tuple[str, ...]:
     )
 
 
-def _dagger(row: Record) -> str:
-    return UNDERTRAINED if row["training"] and row["training"]["undertrained"] else ""
+def measure_table(record: Record) -> Table:
+    """Length and repetition."""
+    rows = [
+        (row["label"], f"{row['words']:.1f}", f"{100 * row['repetition']:.1f} %")
+        for row in record["rows"]
+    ]
+    return Table(("Model", "words", "repeated trigrams"), tuple(rows))
+
+
+def _is_undertrained(row: Record) -> bool:
+    return bool(row["training"] and row["training"]["undertrained"])
 
 
 def _with_interval(values: Record | None, form: str = ".2f") -> str:
@@ -274,81 +245,59 @@ def _p_values(difference: Record | None) -> str:
 
 
 def _loss(training: Record | None) -> str:
-    return _NONE if training is None else f"{training['validation_loss']:.3f}"
-
-
-def _paper(numbers: Record | None) -> str:
-    if numbers is None:
-        return _NONE
-    return " / ".join(f"{numbers[metric]:.2f}" for metric in METRICS)
+    return f"{training['validation_loss']:.3f}" if training and not training["given"] else _NONE
 
 
 def draw_plots(record: Record, folder: Path) -> list[Path]:
-    """Plot scores, losses and ranking, if recorded, as SVG files; return the paths.
+    """Plot scores, losses and ranking, if recorded, as SVG files; return the paths."""
+    import matplotlib
+    from matplotlib.figure import Figure
 
-    Raises:
-        MissingDependencyError: matplotlib is not installed.
-    """
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingDependencyError("drawing plots", "train") from error
     matplotlib.rcParams["svg.hashsalt"] = "hiersum"  # makes the output reproducible
+    plots = {"scores": _draw_scores, "losses": _draw_losses, "ranking": _draw_ranking}
     drawn = []
-    for name, draw in (
-        ("scores", _draw_scores),
-        ("losses", _draw_losses),
-        ("ranking", _draw_ranking),
-    ):
+    for name, draw in plots.items():
         figure = Figure(layout="constrained")
-        if not draw(figure, record):
-            continue
-        path = folder / f"{name}.svg"
-        with write_atomically(path) as file:
-            figure.savefig(file, format="svg", metadata={"Date": None})
-        drawn.append(path)
+        draw(figure, record)
+        if figure.axes:
+            drawn.append(folder / f"{name}.svg")
+            with write_atomically(drawn[-1]) as file:
+                figure.savefig(file, format="svg", metadata={"Date": None})
     return drawn
 
 
-def _draw_scores(figure: Any, record: Record) -> bool:
+def _draw_scores(figure: Any, record: Record) -> None:
     """Draw every row's F1 with its interval, and the paper's number."""
     rows: Sequence[Record] = record["rows"]
     if not rows:
-        return False
+        return
     figure.set_size_inches(10, 1.1 + 0.32 * len(rows))
     places = range(len(rows), 0, -1)
     axes_of = figure.subplots(1, len(METRICS), sharey=True)
     for metric, axes in zip(METRICS, axes_of):
         for place, row in zip(places, rows):
             score = row["rouge"][metric]
-            is_undertrained = bool(row["training"] and row["training"]["undertrained"])
+            fill = "white" if _is_undertrained(row) else _BLUE
+            style = {"color": _BLUE, "markersize": 5, "markerfacecolor": fill, "clip_on": False}
             axes.plot([score["low"], score["high"]], [place, place], color=_BLUE, linewidth=1.6)
-            axes.plot(
-                score["mean"], place, "o", color=_BLUE, markersize=5,
-                markerfacecolor="white" if is_undertrained else _BLUE, clip_on=False,
-            )  # fmt: skip
+            axes.plot(score["mean"], place, "o", **style)
             if row["paper"]:
                 axes.plot(row["paper"][metric], place, "D", color=_GREY, markersize=4)
         axes.set_xlim(left=0)
         _style(axes, f"{METRIC_LABELS[metric]} F1", "")
     axes_of[0].set_yticks(list(places), [row["label"] for row in rows], fontsize=8)
     axes_of[0].set_ylim(0.4, len(rows) + 0.6)
-    figure.supxlabel(
-        "circles: here, hollow if undertrained, with 95 % intervals; "
-        "grey diamonds: the paper's numbers on other data",
-        fontsize=8,
-        color=_INK,
-    )
-    return True
+    legend = "circles: here, hollow if undertrained, with 95 % intervals; "
+    legend += "grey diamonds: the paper's numbers on other data"
+    figure.supxlabel(legend, fontsize=8, color=_INK)
 
 
-def _draw_losses(figure: Any, record: Record) -> bool:
+def _draw_losses(figure: Any, record: Record) -> None:
     """Draw validation losses over training tokens."""
     rows = [r for r in record["rows"] if r["training"] and r["training"].get("curve")]
     curves = {r["label"]: r["training"]["curve"] for r in rows if not r["against_shorter"]}
     if not curves:
-        return False
+        return
     figure.set_size_inches(9, 4)
     axes = figure.subplots()
     for number, (label, curve) in enumerate(curves.items()):
@@ -358,33 +307,29 @@ def _draw_losses(figure: Any, record: Record) -> bool:
         axes.plot(tokens, losses, style, marker="o", markersize=3, label=label)
     axes.legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     _style(axes, "validation loss per target token", "million tokens, sources and targets")
-    return True
 
 
-def _draw_ranking(figure: Any, record: Record) -> bool:
+def _draw_ranking(figure: Any, record: Record) -> None:
     """Draw Table 1 as lines."""
     cuts = [c for c in (record["ranking"] or {}).get("cuts", []) if c["clusters"]]
     if not cuts:
-        return False
+        return
     figure.set_size_inches(6, 3.6)
     axes = figure.subplots()
     paragraphs = [cut["paragraphs"] for cut in cuts]
     for number, (name, colour) in enumerate((("similarity", _ORANGE), ("ranker", _BLUE))):
-        means = [cut[name]["mean"] for cut in cuts]
-        errors = [
-            [cut[name]["mean"] - cut[name]["low"] for cut in cuts],
-            [cut[name]["high"] - cut[name]["mean"] for cut in cuts],
-        ]
-        axes.errorbar(paragraphs, means, errors, color=colour, capsize=3, marker="o", label=name)
+        means, lows, highs = ([c[name][key] for c in cuts] for key in ("mean", "low", "high"))
+        below = [mean - low for mean, low in zip(means, lows)]
+        above = [high - mean for mean, high in zip(means, highs)]
+        axes.errorbar(
+            paragraphs, means, [below, above], color=colour, capsize=3, marker="o", label=name
+        )
         paper = [TABLE_1[cut][number] for cut in paragraphs]
-        axes.plot(
-            paragraphs, paper, "--D", color=colour, alpha=0.4, markersize=4,
-            label=f"{name}, paper's, on other data",
-        )  # fmt: skip
+        style = {"color": colour, "alpha": 0.4, "markersize": 4}
+        axes.plot(paragraphs, paper, "--D", label=f"{name}, paper's, on other data", **style)
     axes.set_xticks(paragraphs)
     axes.legend(fontsize=7, frameon=False)
     _style(axes, "ROUGE-L recall of the first paragraphs", "paragraphs read")
-    return True
 
 
 def _style(axes: Any, title: str, label: str) -> None:

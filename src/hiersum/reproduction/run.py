@@ -19,7 +19,7 @@ from hiersum.config import EvaluationConfig
 from hiersum.data.corpora import read_corpus
 from hiersum.data.files import alone_in, read_lines
 from hiersum.data.records import BadRecords
-from hiersum.errors import ConfigError, DataError, InputError
+from hiersum.errors import DataError, InputError
 from hiersum.evaluation.comparison import Table, difference_record, in_points
 from hiersum.evaluation.measures import measure_texts
 from hiersum.evaluation.rouge import PRESETS, RougeScores, score_pairs, signature
@@ -27,18 +27,27 @@ from hiersum.evaluation.significance import Difference, compare_scores
 from hiersum.reproduction.experiment import load_experiment
 from hiersum.reproduction.paper_tables import write_report
 from hiersum.reproduction.plan import Plan
-from hiersum.reproduction.stages import Estimate, Ledger, Stage, refuse_changes, run_stages, spoken
+from hiersum.reproduction.stages import (
+    Ledger,
+    Note,
+    Stage,
+    estimate,
+    refuse_changes,
+    run_stages,
+    spoken,
+)
 from hiersum.reproduction.systems import (
     EXTRACTIVE,
     METRICS,
     SOURCE,
+    is_undertrained,
     label_of,
     late_fall,
     numbers_of,
     share_of_paper,
     split_row,
-    why_undertrained,
 )
+from hiersum.reproduction.work import file_name
 
 _SECONDS_BETWEEN_REPORTS = 60
 
@@ -54,18 +63,11 @@ def reproduce(
 ) -> dict[str, Any]:
     """Run or resume an experiment and write its report; return the results.
 
-    Args:
-        path: the experiment file.
-        out: the output folder.
-        overrides: settings as `section.key=value`.
-        workers: processes that build and prepare.
-        redo: redo stages whose settings have changed.
-        report_only: only write the report of finished stages.
-
-    Raises:
-        HiersumError: the experiment is invalid, or a stage failed.
+    With `redo`, stages whose settings have changed are redone; else they are refused. With
+    `report_only`, only the report of the finished stages is written.
     """
     plan = Plan.of(load_experiment(path, overrides), out, workers)
+    stages = list(plan.stages.values())
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -82,8 +84,8 @@ def reproduce(
 
     with alone_in(out):
         if not report_only:
-            refuse_changes(plan.stages, ledger, out, redo=redo)
-            run_stages(plan.stages, ledger, after_each=refresh_report)
+            refuse_changes(stages, ledger, out, redo=redo)
+            run_stages(stages, ledger, after_each=refresh_report)
         record = gather(plan, ledger)
         write_report(record, out / "report")
     return record
@@ -91,56 +93,43 @@ def reproduce(
 
 def list_stages(path: Path, out: Path, *, overrides: Iterable[str] = (), workers: int = 1) -> Table:
     """Return every stage with its state and its time."""
-    stages = Plan.of(load_experiment(path, overrides), out, workers).stages
+    stages = list(Plan.of(load_experiment(path, overrides), out, workers).stages.values())
     ledger = Ledger(out)
-    estimate = Estimate.of(stages, ledger)
+    left = estimate(stages, ledger)
     rows = []
-    left = 0.0
     for stage in stages:
-        if done := ledger.finished(stage):
-            state, time = "done", f"took {spoken(done.seconds)}"
+        note = ledger.read(stage)
+        if note and stage.name not in left:
+            state, time = "done", f"took {spoken(note.seconds)}"
         else:
-            note = ledger.read(stage)
             is_changed = note is not None and note.fingerprint != stage.fingerprint
             state = "changed" if is_changed else "begun" if note else "to do"
-            seconds = estimate.seconds(stage.kind, stage.cost)
-            time = f"about {spoken(seconds)}"
-            left += seconds
+            time = f"about {spoken(left[stage.name])}"
         rows.append((stage.name, stage.doing, state, time))
-    rows.append(("", "all that is left", "", f"about {spoken(left)}"))
+    rows.append(("", "all that is left", "", f"about {spoken(sum(left.values()))}"))
     return Table(("stage", "what", "state", "time"), tuple(rows))
 
 
 def gather(plan: Plan, ledger: Ledger) -> dict[str, Any]:
-    """Return the record of an experiment so far.
-
-    Raises:
-        DataError: the test clusters or the summaries are unusable.
-    """
+    """Return the record of an experiment so far."""
     experiment = plan.experiment
     config = experiment.base().evaluation
-    rows = [row for row in experiment.rows if ledger.finished(plan.writing[row])]
+    notes = {n: note for n, stage in plan.stages.items() if (note := ledger.finished(stage))}
+    rows = [row for row in experiment.rows if f"write/{file_name(row)}" in notes]
     results = _Results.read(plan, rows, config)
-    ranking = plan.ranking
     return {
         "experiment": experiment.name,
         "hiersum": __version__,
         "signature": signature(config, len(results.ids)) if rows else "",
-        "clusters": {
-            split: ledger.found(stage).get("clusters")
-            for split, stage in plan.clusters.items()
-            if ledger.finished(stage)
-        },
-        "test": {"scored": len(results.ids), "left_out": results.num_left_out},
-        "ranking": ledger.found(ranking) if ranking and ledger.finished(ranking) else None,
-        "rows": [_row(row, plan, ledger, results, config) for row in rows],
+        "test": {"scored": len(results.ids), "left_out": len(results.targets) - len(results.ids)},
+        "ranking": notes["ranking"].found if "ranking" in notes else None,
+        "rows": [_row(row, plan, notes, results, config) for row in rows],
         "pending": [label_of(r, experiment.sizes) for r in experiment.rows if r not in rows],
         "paper": SOURCE,
         "texts": _shown_texts(plan, results),
         "stages": [
-            {"stage": s.name, "seconds": n.seconds, "processor_seconds": n.processor_seconds}
-            for s in plan.stages
-            if (n := ledger.finished(s))
+            {"stage": n, "seconds": note.seconds, "processor_seconds": note.processor_seconds}
+            for n, note in notes.items()
         ],
     }
 
@@ -153,13 +142,9 @@ class _Results:
     titles: Mapping[str, str]
     targets: Mapping[str, str]
     texts: Mapping[str, Sequence[Mapping[str, str]]]
-    """For each row and checkpoint, the summaries by cluster; the best checkpoint first."""
+    """For each row and checkpoint, best first: the summaries by cluster."""
     scores: Mapping[str, RougeScores]
     """For each row, the scores averaged over its checkpoints."""
-
-    @property
-    def num_left_out(self) -> int:
-        return len(self.targets) - len(self.ids)
 
     @classmethod
     def read(cls, plan: Plan, rows: Sequence[str], config: EvaluationConfig) -> _Results:
@@ -174,7 +159,7 @@ class _Results:
                     raise DataError(f"{path}: two test clusters have the id {cluster.id!r}")
                 if cluster.summary:
                     titles[cluster.id], targets[cluster.id] = cluster.title, cluster.summary
-        texts = {row: [_read_summaries(path) for path in _files(plan, row)] for row in rows}
+        texts = {row: _read_summaries(plan, row) for row in rows}
         ids = [i for i in targets if all(i in found for files in texts.values() for found in files)]
         if not ids:
             raise DataError(
@@ -197,17 +182,18 @@ class _Results:
         return {metric: difference_record(by_metric[metric]) for metric in METRICS}
 
 
-def _files(plan: Plan, row: str) -> list[Path]:
-    return sorted(plan.work.summaries(row).glob("*.jsonl"), key=lambda path: int(path.stem))
-
-
-def _read_summaries(path: Path) -> dict[str, str]:
-    records = (json.loads(line) for _, line in read_lines(path))
-    return {record["id"]: record["summary"] for record in records}
+def _read_summaries(plan: Plan, row: str) -> list[dict[str, str]]:
+    paths = sorted(plan.work.summaries(row).glob("*.jsonl"), key=lambda path: int(path.stem))
+    files = [[json.loads(line) for _, line in read_lines(path)] for path in paths]
+    return [{record["id"]: record["summary"] for record in records} for records in files]
 
 
 def _row(
-    row: str, plan: Plan, ledger: Ledger, results: _Results, config: EvaluationConfig
+    row: str,
+    plan: Plan,
+    notes: Mapping[str, Note],
+    results: _Results,
+    config: EvaluationConfig,
 ) -> dict[str, Any]:
     system, is_longer = split_row(row)
     intervals = results.scores[row].intervals(config)
@@ -223,33 +209,26 @@ def _row(
         "words": round(float(np.nanmean(measures["words"])), 2),
         "repetition": round(float(np.nan_to_num(measures["repetition"]).mean()), 4),
         "paper": None if paper is None else dict(zip(METRICS, paper)),
-        "training": None if system in EXTRACTIVE else _training(system, plan, ledger),
+        "training": None if system in EXTRACTIVE else _training(system, plan, notes),
     }
 
 
-def _training(system: str, plan: Plan, ledger: Ledger) -> dict[str, Any]:
-    found = ledger.found(plan.learning[system])
-    if system in plan.experiment.checkpoints:
-        return {**found, "given": plan.experiment.checkpoints[system], "undertrained": []}
+def _training(system: str, plan: Plan, notes: Mapping[str, Note]) -> dict[str, Any]:
+    if given := plan.experiment.checkpoints.get(system):
+        return {"given": given, "undertrained": False}
+    found = notes[f"train/{system}"].found or {}
     return {
         **found,
         "given": None,
         "share_of_paper": share_of_paper(found),
         "late_fall": late_fall(found),
-        "undertrained": why_undertrained(found),
+        "undertrained": is_undertrained(found),
     }
 
 
 def _shown_texts(plan: Plan, results: _Results) -> list[dict[str, Any]]:
     """Return the gold and every system's text for the chosen clusters, None for withheld ones."""
-    run, ids = plan.experiment.run, results.ids
-    if run.texts == "none" or not ids:
-        return []
-    for wanted in run.text_ids:
-        if wanted not in ids:
-            raise ConfigError(
-                f"experiment.text_ids: no test cluster {wanted!r}; the first is {ids[0]!r}"
-            )
+    run = plan.experiment.run
     is_all = run.texts == "all"
     return [
         {
@@ -261,5 +240,5 @@ def _shown_texts(plan: Plan, results: _Results) -> list[dict[str, Any]]:
                 for row, files in results.texts.items()
             },
         }
-        for chosen in run.text_ids or ids[: run.num_texts]
+        for chosen in results.ids[: run.num_texts]
     ]

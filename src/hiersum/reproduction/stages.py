@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import shutil
-import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -75,11 +74,7 @@ class Ledger:
         self._folder = out / "stages"
 
     def read(self, stage: Stage) -> Note | None:
-        """Return the note of a stage, None if it was never started.
-
-        Raises:
-            DataError: the note is damaged.
-        """
+        """Return the note of a stage, None if it was never started."""
         path = self._path(stage)
         if not path.exists():
             return None
@@ -94,12 +89,6 @@ class Ledger:
         note = self.read(stage)
         is_current = note and note.finished and note.fingerprint == stage.fingerprint
         return note if is_current else None
-
-    def found(self, stage: Stage) -> dict[str, Any]:
-        """Return the recorded results of a finished stage."""
-        note = self.finished(stage)
-        assert note is not None, stage.name
-        return dict(note.found or {})
 
     def write(self, stage: Stage, note: Note) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -117,40 +106,31 @@ class Ledger:
         return self._folder / f"{stage.name.replace('/', '-')}.json"
 
 
-class Estimate:
-    """Estimates how long stages take: their costs, scaled by the times of finished ones."""
+def estimate(stages: Sequence[Stage], ledger: Ledger) -> dict[str, float]:
+    """Return the seconds that each unfinished stage will take, by name.
 
-    def __init__(self) -> None:
-        self._costs: dict[str, float] = defaultdict(float)
-        self._taken: dict[str, float] = defaultdict(float)
-
-    @classmethod
-    def of(cls, stages: Sequence[Stage], ledger: Ledger) -> Estimate:
-        """Start from the finished stages."""
-        estimate = cls()
-        for stage in stages:
-            if note := ledger.finished(stage):
-                estimate.add(stage.kind, stage.cost, note.seconds)
-        return estimate
-
-    def add(self, kind: str, cost: float, seconds: float) -> None:
-        """Take another finished stage into account."""
-        self._costs[kind] += cost
-        self._taken[kind] += seconds
-
-    def seconds(self, kind: str, cost: float) -> float:
-        """Scale a cost by the stages of its kind, else by all stages, else not at all."""
-        kinds = [kind] if kind in self._costs else list(self._costs)
-        total = sum(self._costs[name] for name in kinds)
-        return cost * sum(self._taken[name] for name in kinds) / total if total else cost
+    Costs are scaled by what finished stages of the same kind took, else by what all took.
+    """
+    unfinished = []
+    costs: dict[str, float] = defaultdict(float)
+    taken: dict[str, float] = defaultdict(float)
+    for stage in stages:
+        note = ledger.finished(stage)
+        if note is None:
+            unfinished.append(stage)
+            continue
+        for kind in (stage.kind, ""):
+            costs[kind] += stage.cost
+            taken[kind] += note.seconds
+    found = {}
+    for stage in unfinished:
+        kind = stage.kind if stage.kind in costs else ""
+        found[stage.name] = stage.cost * (taken[kind] / costs[kind] if kind in costs else 1)
+    return found
 
 
 def refuse_changes(stages: Sequence[Stage], ledger: Ledger, out: Path, *, redo: bool) -> None:
-    """Refuse stages that were started from other inputs, or with `redo` delete their output.
-
-    Raises:
-        ConfigError: there are such stages and `redo` is not set.
-    """
+    """Refuse stages that were started from other inputs, or with `redo` delete their output."""
     changed = [
         (stage, note)
         for stage in stages
@@ -171,31 +151,17 @@ def refuse_changes(stages: Sequence[Stage], ledger: Ledger, out: Path, *, redo: 
 def run_stages(
     stages: Sequence[Stage], ledger: Ledger, *, after_each: Callable[[Stage], None]
 ) -> None:
-    """Run unfinished stages, printing progress and the time left.
-
-    Args:
-        stages: each after the stages it needs.
-        ledger: what is finished.
-        after_each: called after every stage that ran.
-    """
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
-    estimate = Estimate.of(stages, ledger)
+    """Run unfinished stages, each after those it needs; print progress and the time left."""
+    console = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
     for number, stage in enumerate(stages, start=1):
-        place = f"[{number} of {len(stages)}]"
-        if ledger.finished(stage):
-            console.print(f"{place} {stage.doing}: done before", markup=False)
+        place = f"[{number} of {len(stages)}] {stage.doing}:"
+        left = estimate(stages, ledger)
+        if stage.name not in left:
+            console.print(f"{place} done before")
             continue
-        own = estimate.seconds(stage.kind, stage.cost)
-        rest = sum(
-            estimate.seconds(other.kind, other.cost)
-            for other in stages[number:]
-            if not ledger.finished(other)
-        )
-        console.print(
-            f"{place} {stage.doing}: about {spoken(own)}; {spoken(own + rest)} to the end",
-            markup=False,
-        )
-        estimate.add(stage.kind, stage.cost, _run(stage, ledger))
+        whole = spoken(sum(left.values()))
+        console.print(f"{place} about {spoken(left[stage.name])}; {whole} to the end")
+        _run(stage, ledger)
         after_each(stage)
 
 
@@ -210,23 +176,20 @@ def spoken(seconds: float) -> str:
     return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.1f} days"
 
 
-def _run(stage: Stage, ledger: Ledger) -> float:
+def _run(stage: Stage, ledger: Ledger) -> None:
     note = Note(stage.fingerprint, stage.inputs)
     ledger.write(stage, note)
-    start, processor_start = time.perf_counter(), _processor_seconds()
+    before = os.times()
     found = stage.work()
-    seconds = time.perf_counter() - start
-    processor = round(_processor_seconds() - processor_start, 2)
+    after = os.times()
     done = replace(
-        note, finished=True, seconds=round(seconds, 2), processor_seconds=processor, found=found
+        note,
+        finished=True,
+        seconds=round(after.elapsed - before.elapsed, 2),
+        processor_seconds=round(sum(after[:4]) - sum(before[:4]), 2),  # also of ended children
+        found=found,
     )
     ledger.write(stage, done)
-    return seconds
-
-
-def _processor_seconds() -> float:
-    """Return the processor time of this process and of the children it has waited for."""
-    return sum(os.times()[:4])
 
 
 def _change(stage: Stage, note: Note) -> str:

@@ -94,10 +94,6 @@ def _ht(sizes: Sizes, **changes: Any) -> Settings:
     }
 
 
-def _ht_with_graph(sizes: Sizes, kind: str) -> Settings:
-    return {**_ht(sizes, graph_head=0), "graph": {"kind": kind}}
-
-
 def _flat_data(paragraphs: int, tokens: int) -> dict[str, int]:
     return {
         "max_input_paragraphs": paragraphs,
@@ -129,8 +125,8 @@ NETWORKS: dict[str, Callable[[Sizes], Settings]] = {
     "ft-1200": lambda sizes: _ft(sizes, 1_200),
     "tdmca": _tdmca,
     "ht": _ht,
-    "ht-similarity": lambda sizes: _ht_with_graph(sizes, "similarity"),
-    "ht-discourse": lambda sizes: _ht_with_graph(sizes, "discourse"),
+    "ht-similarity": lambda sizes: {**_ht(sizes, graph_head=0), "graph": {"kind": "similarity"}},
+    "ht-discourse": lambda sizes: {**_ht(sizes, graph_head=0), "graph": {"kind": "discourse"}},
     "ht-without-pp": lambda sizes: _ht(sizes, paragraph_position=False),
     "ht-without-mp": lambda sizes: _ht(sizes, num_pooling_heads=1),
     "ht-without-gt": lambda sizes: _ht(sizes, layers=["local"] * sizes.local_layers),
@@ -151,15 +147,10 @@ def split_row(row: str) -> tuple[str, bool]:
     return row.removesuffix(LONGER), row.endswith(LONGER)
 
 
-def longer_data(data: Mapping[str, Any], sizes: Sizes, *, is_flat: bool) -> dict[str, Any]:
+def longer_data(data: Mapping[str, Any], sizes: Sizes) -> dict[str, Any]:
     """Return the `[data]` section for a network's longer input."""
-    if not is_flat:
-        return {**data, "max_input_paragraphs": sizes.longer_paragraphs}
-    return {
-        **data,
-        "max_input_paragraphs": round(data["max_input_paragraphs"] * sizes.longer),
-        "max_source_tokens": round(data["max_source_tokens"] * sizes.longer),
-    }
+    limits = [name for name in ("max_input_paragraphs", "max_source_tokens") if name in data]
+    return {**data, **{name: round(data[name] * sizes.longer) for name in limits}}
 
 
 def label_of(row: str, sizes: Sizes) -> str:
@@ -246,14 +237,7 @@ def late_fall(training: Mapping[str, Any]) -> float | None:
     return max(0.0, 1 - float(min(after)) / float(min(before)))
 
 
-def why_undertrained(training: Mapping[str, Any]) -> list[str]:
-    """Return the reasons to call a network undertrained, if any."""
-    reasons = []
-    if (share := share_of_paper(training)) < ENOUGH:
-        reasons.append(f"learned from {100 * share:.2g} % of the paper's tokens")
+def is_undertrained(training: Mapping[str, Any]) -> bool:
+    """Whether a network saw too few tokens, or its loss still fell, as far as is known."""
     fall = late_fall(training)
-    if fall is None:
-        reasons.append("validated too seldom to know whether its loss still fell")
-    elif fall > STILL_FALLING:
-        reasons.append(f"its loss fell by {100 * fall:.1f} % in the last quarter")
-    return reasons
+    return share_of_paper(training) < ENOUGH or fall is None or fall > STILL_FALLING

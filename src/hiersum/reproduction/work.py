@@ -21,8 +21,9 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,7 @@ from hiersum.data.prepare import empty_clones, prepare_clusters
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import TOKENIZER, PreparedSet, Rows
 from hiersum.errors import TrainingError
+from hiersum.parallel import LocalEngine
 from hiersum.pipeline import Summarizer
 from hiersum.progress import tracked
 from hiersum.ranking.choice import choose_ranker
@@ -89,6 +91,10 @@ class Workshop:
         return self.out / "summaries" / file_name(row)
 
     @property
+    def skip_bad(self) -> bool:
+        return self.experiment.corpus.skip_bad
+
+    @property
     def tools(self) -> Path:
         """The folder with the vocabulary and, if one is trained, the ranker."""
         return self.out / ("ranker" if self.experiment.has_ranker else "vocabulary")
@@ -102,23 +108,22 @@ class Workshop:
         is_built = self.experiment.corpus.kind == "articles"
         return [self.built(split)] if is_built else self.sources(split)
 
-    def build(self, split: str) -> Mapping[str, Any]:
+    def build(self, split: str) -> None:
         """Draw and build a split; valid and test clusters also search the training articles."""
         corpus = self.experiment.corpus
         if limit := corpus.limit(split):
             draw(corpus.paths(split), limit, self.drawn(split), corpus)
         if corpus.kind == "clusters":
-            return {}
+            return
         self.built(split).parent.mkdir(parents=True, exist_ok=True)
-        report = build_clusters(
+        build_clusters(
             self.sources(split),
             self.built(split),
             BuildSettings(search=corpus.search, seed=corpus.seed),
             collection=[] if split == "train" else self.sources("train"),
             skip_bad=corpus.skip_bad,
-            workers=self.workers,
+            engine=LocalEngine(self.workers),
         )
-        return {name: value for name, value in report.items() if name != "plan"}
 
     def train_vocabulary(self, size: int, seed: int) -> None:
         train_vocabulary(
@@ -127,25 +132,23 @@ class Workshop:
             size=size,
             seed=seed,
             max_paragraphs=min(MAX_PARAGRAPHS, _PARAGRAPHS_PER_PIECE * size),
-            skip_bad=self.experiment.corpus.skip_bad,
+            skip_bad=self.skip_bad,
         )
 
     def train_ranker(self, config: Config) -> None:
         folder = self.out / "ranker"
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(self.out / "vocabulary" / TOKENIZER, folder / TOKENIZER)
-        skip_bad = self.experiment.corpus.skip_bad
         train, valid = (
-            Corpora(paths=self.clusters(split), skip_bad=skip_bad, workers=self.workers)
+            Corpora(paths=self.clusters(split), skip_bad=self.skip_bad, workers=self.workers)
             for split in ("train", "valid")
         )
         train_ranker_on(train, valid, config, model=folder, run=self.run("ranker"))
 
     def compare_rankers(self, config: Config) -> dict[str, Any]:
-        skip_bad = self.experiment.corpus.skip_bad
         clusters = self.clusters("test")
         try:
-            return evaluate_ranker(clusters, config, model=self.tools, skip_bad=skip_bad)
+            return evaluate_ranker(clusters, config, model=self.tools, skip_bad=self.skip_bad)
         except NothingToChooseError as error:
             return {"cuts": [], "reason": str(error)}
 
@@ -156,7 +159,7 @@ class Workshop:
             self.prepared(form, split),
             config,
             model=Path(given) if given else self.tools,
-            skip_bad=self.experiment.corpus.skip_bad,
+            skip_bad=self.skip_bad,
             workers=self.workers,
         )
 
@@ -173,24 +176,6 @@ class Workshop:
             train(config, run)
         return _describe_training(run, budget, settings)
 
-    def validate(self, name: str, form: str, config: Config) -> dict[str, Any]:
-        """Return the validation loss of a given network."""
-        from hiersum.model.folder import from_pretrained
-        from hiersum.text.tokenizer import Tokenizer
-        from hiersum.training.objective import Validator, means
-
-        model = Path(self.experiment.checkpoints[name])
-        network = from_pretrained(model)
-        tokenizer = Tokenizer.load(model / TOKENIZER, network.config.profile)
-        config = replace(config, training=replace(config.training, max_rouge_examples=0))
-        prepared = PreparedSet.open(self.prepared(form, "valid"))
-        scores = means(Validator(prepared, tokenizer, config).sums(network))
-        return {
-            "validation_loss": scores["loss"],
-            "parameters": sum(p.numel() for p in network.parameters()),
-            "pieces": tokenizer.fingerprint,
-        }
-
     def extract(self, row: str, config: Config) -> None:
         """Write Lead or LexRank summaries, cut to the length of each target."""
         out = self.summaries(row) / "1.jsonl"
@@ -198,11 +183,9 @@ class Workshop:
             return
         ranker = choose_ranker(config.ranker.kind, self.tools, tokenizer_of(self.tools, config))
         summarizer = Summarizer(config=config, ranker=ranker)
-        bad = BadRecords(skip=self.experiment.corpus.skip_bad)
-        clusters = (
-            cluster
-            for path in self.clusters("test")
-            for cluster in read_corpus(path, bad=bad, config=config.data)
+        bad = BadRecords(skip=self.skip_bad)
+        clusters = chain.from_iterable(
+            read_corpus(path, bad=bad, config=config.data) for path in self.clusters("test")
         )
         out.parent.mkdir(parents=True, exist_ok=True)
         with PartialResults.open(out, _PLAN) as results:
@@ -233,19 +216,17 @@ def draw(paths: Sequence[Path], number: int, out: Path, settings: CorpusSettings
     """Write a random sample of the records as a cluster file, or all if there are fewer."""
     if out.exists():
         return
-    bad = BadRecords(skip=settings.skip_bad)
+
+    def read() -> Iterator[Cluster]:
+        bad = BadRecords(skip=settings.skip_bad)
+        return chain.from_iterable(read_corpus(path, bad=bad) for path in paths)
+
     counts = [count_records(path) for path in paths]
-    is_known = None not in counts
-    total = sum(filter(None, counts)) if is_known else sum(1 for _ in _read(paths, bad))
+    total = sum(1 for _ in read()) if None in counts else sum(filter(None, counts))
     chosen = set(random.Random(settings.seed).sample(range(total), min(number, total)))
-    records = tracked(_read(paths, bad), "drawing", total)
+    records = tracked(read(), "drawing", total)
     out.parent.mkdir(parents=True, exist_ok=True)
     write_clusters((record for n, record in enumerate(records) if n in chosen), out)
-
-
-def _read(paths: Sequence[Path], bad: BadRecords) -> Iterator[Cluster]:
-    for path in paths:
-        yield from read_corpus(path, bad=bad)
 
 
 def count_all(paths: Sequence[Path], limit: int) -> int:
@@ -267,10 +248,8 @@ def plan_updates(prepared: PreparedSet, training: TrainingConfig, settings: RunS
     """Return how many updates the budget allows."""
     totals = prepared.manifest.totals
     tokens = totals["source_tokens"] + totals["target_tokens"]
-    batches = BatchStream(
-        prepared, batch_tokens=training.batch_tokens, seed=training.seed
-    ).count_batches()
-    per_update = tokens / batches * training.accumulate * settings.processes
+    stream = BatchStream(prepared, batch_tokens=training.batch_tokens, seed=training.seed)
+    per_update = tokens / stream.count_batches() * training.accumulate * settings.processes
     return Budget(max(1, round(1e6 * settings.million_tokens / per_update)), per_update, tokens)
 
 
@@ -308,7 +287,6 @@ def _describe_training(run: Path, budget: Budget, settings: RunSettings) -> dict
     return {
         "updates": budget.updates,
         "million_tokens": tokens / 1e6,
-        "million_target_tokens": last["tokens"] / 1e6,
         "epochs": tokens / budget.tokens_per_epoch,
         "seconds": last["seconds"],
         "parameters": sum(p.numel() for p in from_pretrained(run / "model").parameters()),

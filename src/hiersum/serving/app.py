@@ -5,7 +5,7 @@
                                 or error
     GET  /v1/models             systems, model and limits
     GET  /healthz /readyz /metrics /openapi.json
-    GET  / /assets, POST /v1/read   the page for the browser (see reporting/pages.py)
+    GET  / /assets, POST /v1/read   the page for the browser (see pages.py)
 
 Every client error gets a 4xx or 503 response with {"detail": one sentence}.
 """
@@ -16,7 +16,7 @@ import asyncio
 import hmac
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from typing import Any
 
 from fastapi import Depends, FastAPI, Response
@@ -29,7 +29,6 @@ from hiersum import __version__
 from hiersum.errors import HiersumError
 from hiersum.pipeline import Summarizer
 from hiersum.reporting.html import result_with_report
-from hiersum.reporting.pages import mount_pages
 from hiersum.serving.messages import (
     Asked,
     ErrorAnswer,
@@ -38,13 +37,16 @@ from hiersum.serving.messages import (
     ResultAnswer,
     incident,
     parse_request,
+    read_body,
     request_body,
 )
 from hiersum.serving.metrics import CONTENT_TYPE, CountRequests, Metrics
-from hiersum.serving.queue import BatchQueue, ClientGoneError, Ticket, queue_is_full, summary_of
-from hiersum.types import Progress, Summary, SummarySentence
+from hiersum.serving.pages import mount_pages
+from hiersum.serving.queue import BatchQueue, ClientGoneError, News, join_queue
+from hiersum.types import Progress, Summary
 
-_REFUSALS: dict[int | str, dict[str, Any]] = {
+_ANSWERS: dict[int | str, dict[str, Any]] = {
+    200: {"model": ResultAnswer, "description": "A result line (docs/formats.md)."},
     400: {"model": ErrorAnswer, "description": "The body is not JSON."},
     401: {"model": ErrorAnswer, "description": "The API key is missing or wrong."},
     408: {"model": ErrorAnswer, "description": "The request took too long to arrive."},
@@ -53,17 +55,18 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
     422: {"model": ErrorAnswer, "description": "A field is missing, unknown or out of range."},
     503: {"model": ErrorAnswer, "description": "The queue is full; see Retry-After."},
 }
-_Answer = Callable[[Summary, Asked], dict[str, Any]]
-_CLIENT_GONE = Response(status_code=499)
+_EVENTS = {
+    "description": "Events `progress` (stage, done, total) and `sentence` (one as soon as it is "
+    "written), then one `result` or `error` (detail).",
+    "content": {"text/event-stream": {}},
+}
 _STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
 def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI:
-    """Return the application around one summarizer.
+    """Return the application around one summarizer, whose `config.serving` sets the limits.
 
-    Args:
-        summarizer: writes the summaries; its `config.serving` sets the limits.
-        api_key: the key that /v1 and /metrics require; None lets everyone in.
+    /v1 and /metrics require the API key; None lets everyone in.
     """
     config = summarizer.config.serving
     metrics = Metrics()
@@ -96,48 +99,60 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
         return summary.to_record()
 
     async def asked_by(http: HttpRequest) -> Asked:
-        if queue.is_full or not queue.is_open:
+        try:
+            queue.check_open()
+        except RequestError:
             metrics.refused.inc()
-            raise queue_is_full(queue)
-        body = await _read_body(http, config.max_body_megabytes, config.body_seconds)
+            raise
+        body = await read_body(
+            http,
+            "the request",
+            kind="application/json",
+            max_bytes=config.max_body_megabytes * 1_000_000,
+            seconds=config.body_seconds,
+        )
         return await asyncio.to_thread(parse_request, body, summarizer)
 
     @app.post(
-        "/v1/summarize",
-        dependencies=guarded,
-        responses={200: {"model": ResultAnswer}, **_REFUSALS},
-        openapi_extra=request_body(),
+        "/v1/summarize", dependencies=guarded, responses=_ANSWERS, openapi_extra=request_body()
     )
     async def summarize(http: HttpRequest) -> Response:
         """Summarise a cluster."""
         asked = await asked_by(http)
+        summary = None
         try:
-            async with Ticket(asked, queue, http) as ticket:
-                summary = await ticket.summary()
+            async for event in join_queue(asked, queue, http):
+                summary = event
         except ClientGoneError:
-            return _CLIENT_GONE
+            return Response(status_code=499)
+        assert isinstance(summary, Summary)
         return JSONResponse(await asyncio.to_thread(answer, summary, asked))
 
     @app.post(
         "/v1/summarize/stream",
         dependencies=guarded,
-        responses={
-            200: {
-                "description": "Events `progress` (stage, done, total) and `sentence` (one as soon "
-                "as it is written), then one `result` or `error` (detail).",
-                "content": {"text/event-stream": {}},
-            },
-            **_REFUSALS,
-        },
+        responses={**_ANSWERS, 200: _EVENTS},
         openapi_extra=request_body(),
     )
     async def stream(http: HttpRequest) -> Response:
         """Summarise a cluster; report progress and each sentence as it is written."""
         asked = await asked_by(http)
-        ticket = Ticket(asked, queue, http)
-        return StreamingResponse(
-            _events(ticket, asked, answer), media_type="text/event-stream", headers=_STREAM_HEADERS
-        )
+        events = join_queue(asked, queue, http)
+
+        async def lines() -> AsyncIterator[str]:
+            async with aclosing(events):
+                try:
+                    async for event in events:
+                        if isinstance(event, Summary):
+                            yield _event("result", await asyncio.to_thread(answer, event, asked))
+                        else:
+                            yield _news(event)
+                except HiersumError as error:
+                    yield _event("error", {"detail": str(error)})
+                except ClientGoneError:
+                    return
+
+        return StreamingResponse(lines(), media_type="text/event-stream", headers=_STREAM_HEADERS)
 
     @app.get("/v1/models", dependencies=guarded, response_model=ModelsAnswer)
     async def models() -> dict[str, Any]:
@@ -146,9 +161,7 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
         return {
             "systems": summarizer.systems,
             "default": summarizer.systems[0],
-            "model": None
-            if model is None
-            else {"name": model.name, "architecture": model.architecture},
+            "model": model and {"name": model.name, "architecture": model.architecture},
             "limits": {
                 "max_documents": config.max_documents,
                 "max_body_megabytes": config.max_body_megabytes,
@@ -162,13 +175,13 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
         """Say that the server is alive."""
         return {"status": "alive"}
 
-    @app.get("/readyz", responses={503: {"model": ErrorAnswer}})
+    @app.get(
+        "/readyz",
+        responses={503: {"model": ErrorAnswer, "description": "Requests are not accepted now."}},
+    )
     async def readyz() -> dict[str, str]:
         """Say whether requests are accepted."""
-        if not queue.is_open:
-            raise RequestError(503, "the server is starting or stopping")
-        if queue.is_full:
-            raise queue_is_full(queue)
+        queue.check_open()
         return {"status": "ready"}
 
     @app.get("/metrics", dependencies=guarded)
@@ -176,60 +189,20 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
         """Return the metrics in Prometheus's format."""
         return Response(metrics.text(), media_type=CONTENT_TYPE)
 
-    mount_pages(app, summarizer.config.data, dependencies=guarded)
+    mount_pages(app, summarizer.config.data, guarded)
     return app
 
 
-async def _events(ticket: Ticket, asked: Asked, answer: _Answer) -> AsyncIterator[str]:
-    async with ticket:
-        try:
-            async for event in ticket.events():
-                if event is None:
-                    yield ": still here\n\n"
-                elif isinstance(event, Progress):
-                    yield _event("progress", event._asdict())
-                elif isinstance(event, SummarySentence):
-                    yield _event("sentence", event.to_record())
-                else:
-                    summary = summary_of(event)
-                    yield _event("result", await asyncio.to_thread(answer, summary, asked))
-        except HiersumError as error:
-            yield _event("error", {"detail": str(error)})
-        except ClientGoneError:
-            return
+def _news(news: News | None) -> str:
+    if news is None:
+        return ": still here\n\n"
+    if isinstance(news, Progress):
+        return _event("progress", news._asdict())
+    return _event("sentence", news.to_record())
 
 
 def _event(name: str, data: dict[str, Any]) -> str:
     return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
-
-
-async def _read_body(http: HttpRequest, max_megabytes: int, seconds: float) -> bytes:
-    """Read a request body within the limits.
-
-    Raises:
-        RequestError: it is not declared as JSON, too large, or too slow.
-    """
-    kind = http.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        # Browsers let other sites send other content types without a CORS check.
-        raise RequestError(
-            415, f"the body must be application/json, got {kind or 'no content type'}"
-        )
-    too_large = RequestError(413, f"the request is larger than {max_megabytes} MB; send less text")
-    limit = max_megabytes * 1_000_000
-    declared = http.headers.get("content-length", "")
-    if declared.isdigit() and int(declared) > limit:
-        raise too_large
-    body = bytearray()
-    try:
-        async with asyncio.timeout(seconds):
-            async for chunk in http.stream():
-                body += chunk
-                if len(body) > limit:
-                    raise too_large
-    except TimeoutError:
-        raise RequestError(408, f"the request took longer than {seconds:g} s to arrive") from None
-    return bytes(body)
 
 
 def _key_check(api_key: str | None) -> Callable[[HttpRequest], Awaitable[None]]:
@@ -251,9 +224,9 @@ def _add_error_answers(app: FastAPI) -> None:
 
     @app.exception_handler(HiersumError)
     async def refused(http: HttpRequest, error: HiersumError) -> Response:
-        status = error.status if isinstance(error, RequestError) else 422
-        headers = error.headers if isinstance(error, RequestError) else None
-        return JSONResponse({"detail": str(error)}, status, headers)
+        if isinstance(error, RequestError):
+            return JSONResponse({"detail": str(error)}, error.status, error.headers)
+        return JSONResponse({"detail": str(error)}, 422)
 
     @app.exception_handler(HTTPException)
     async def not_there(http: HttpRequest, error: HTTPException) -> Response:

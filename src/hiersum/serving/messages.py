@@ -1,24 +1,27 @@
-"""Requests and responses: validation, and their OpenAPI description.
+"""Requests: read within limits, checked, and described for OpenAPI.
 
 The checks are our own, so that files and requests get the same error messages.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field
+from starlette.requests import Request as HttpRequest
 
-from hiersum.config import ServingConfig
 from hiersum.data.records import cluster_from_record, describe_kind, parse_json
 from hiersum.errors import DataError, HiersumError
-from hiersum.pipeline import Summarizer
 from hiersum.request import Request
 from hiersum.types import Cluster
+
+if TYPE_CHECKING:
+    from hiersum.pipeline import Summarizer
 
 logger = logging.getLogger(__name__)
 
@@ -59,13 +62,32 @@ def incident(error: Exception) -> RequestError:
     return RequestError(500, f"something broke on the server; this is incident {number} in its log")
 
 
-def parse_request(body: bytes, summarizer: Summarizer) -> Asked:
-    """Check the fields of a request against the limits and the summarizer's abilities.
+async def read_body(
+    http: HttpRequest, name: str, *, kind: str, max_bytes: int, seconds: float
+) -> bytes:
+    """Return a request's body; refuse another content type, and what is too large or too slow."""
+    given = http.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if given != kind:
+        # Browsers let other sites send other content types without a CORS check.
+        raise RequestError(415, f"{name}: must be sent as {kind}, got {given or 'no content type'}")
+    too_large = RequestError(413, f"{name}: larger than {max_bytes:,} bytes; send less")
+    declared = http.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > max_bytes:
+        raise too_large
+    body = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            async for chunk in http.stream():
+                body += chunk
+                if len(body) > max_bytes:
+                    raise too_large
+    except TimeoutError:
+        raise RequestError(408, f"{name}: took longer than {seconds:g} s to arrive") from None
+    return bytes(body)
 
-    Raises:
-        RequestError: it is not JSON (400).
-        DataError, InputError: a field is missing, unknown, of the wrong type or out of range.
-    """
+
+def parse_request(body: bytes, summarizer: Summarizer) -> Asked:
+    """Check the fields of a request against the limits and the summarizer's abilities."""
     try:
         record = parse_json(body, _WHERE)
     except DataError as error:
@@ -81,7 +103,9 @@ def parse_request(body: bytes, summarizer: Summarizer) -> Asked:
     options = {name: _option(record, name) for name in OPTIONS if record.get(name) is not None}
     with_report = options.pop("report", False)
     request = summarizer.request(**options, with_attention=with_report)
-    _check_documents(record, summarizer.config.serving)
+    documents, limit = record.get("documents"), summarizer.config.serving.max_documents
+    if isinstance(documents, list) and len(documents) > limit:
+        raise DataError(f"{_WHERE}: {len(documents)} documents; at most {limit} are taken")
     fields = {name: value for name, value in record.items() if name in CLUSTER_FIELDS}
     return Asked(cluster_from_record(fields, _WHERE), request, with_report)
 
@@ -94,30 +118,20 @@ def _option(record: Mapping[str, Any], name: str) -> Any:
     return value
 
 
-def _check_documents(record: Mapping[str, Any], config: ServingConfig) -> None:
-    documents = record.get("documents")
-    if isinstance(documents, list) and len(documents) > config.max_documents:
-        raise DataError(
-            f"{_WHERE}: {len(documents)} documents; at most {config.max_documents} are taken"
-        )
-
-
-class _Described(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class DocumentBody(_Described):
+class DocumentBody(BaseModel):
     """A document: its text, or its paragraphs, which are not split further."""
 
+    model_config = ConfigDict(extra="forbid")
     name: str = ""
     url: str = ""
     text: str | None = None
     paragraphs: list[str] | None = None
 
 
-class SummarizeBody(_Described):
+class SummarizeBody(BaseModel):
     """A cluster and the options of its summary."""
 
+    model_config = ConfigDict(extra="forbid")
     documents: list[DocumentBody | str] = Field(description="At least one.")
     id: str = ""
     title: str = Field("", description="The topic of the documents.")
@@ -135,7 +149,7 @@ class SummarizeBody(_Described):
     report: bool = Field(False, description="Add the data of a report page as `report`.")
 
 
-class SourceAnswer(_Described):
+class SourceAnswer(BaseModel):
     """A paragraph that supports a sentence; indices start at 0."""
 
     document: int
@@ -144,7 +158,7 @@ class SourceAnswer(_Described):
     quote: str = Field(description="What it was written from: sentences, one on each line.")
 
 
-class SpanAnswer(_Described):
+class SpanAnswer(BaseModel):
     """A name, number or date that no source has."""
 
     text: str
@@ -153,7 +167,7 @@ class SpanAnswer(_Described):
     kind: str
 
 
-class SentenceAnswer(_Described):
+class SentenceAnswer(BaseModel):
     """A sentence and its sources."""
 
     text: str
@@ -163,17 +177,18 @@ class SentenceAnswer(_Described):
         description="Probability that it is true to its sources; null if it was not checked."
     )
     quoted: bool = Field(description="Quoted word for word by a system that writes its own text.")
+    speaker: str = Field(description="Who is quoted, as far as the document's name says so.")
     reason: str = Field(description="Why it was left out; empty for sentences of the summary.")
 
 
-class DocumentAnswer(_Described):
+class DocumentAnswer(BaseModel):
     """A document; indices refer to this order."""
 
     name: str
     url: str
 
 
-class UnreadAnswer(_Described):
+class UnreadAnswer(BaseModel):
     """Something that was not read, and why."""
 
     name: str
@@ -181,7 +196,7 @@ class UnreadAnswer(_Described):
     document: int | None
 
 
-class SideAnswer(_Described):
+class SideAnswer(BaseModel):
     """What one document says in a disagreement; `text[start:end]` is what differs."""
 
     document: int
@@ -191,7 +206,7 @@ class SideAnswer(_Described):
     end: int
 
 
-class DisagreementAnswer(_Described):
+class DisagreementAnswer(BaseModel):
     """Something that documents say differently."""
 
     about: str
@@ -202,7 +217,7 @@ class DisagreementAnswer(_Described):
     later: int | None
 
 
-class ResultAnswer(_Described):
+class ResultAnswer(BaseModel):
     """A result line."""
 
     id: str
@@ -221,7 +236,7 @@ class ResultAnswer(_Described):
     report: dict[str, Any] | None = None
 
 
-class ModelsAnswer(_Described):
+class ModelsAnswer(BaseModel):
     """The systems and limits of this server."""
 
     systems: list[str]
@@ -230,7 +245,7 @@ class ModelsAnswer(_Described):
     limits: dict[str, int]
 
 
-class ErrorAnswer(_Described):
+class ErrorAnswer(BaseModel):
     """An error, in one sentence."""
 
     detail: str
@@ -239,7 +254,6 @@ class ErrorAnswer(_Described):
 def request_body() -> dict[str, Any]:
     """Return the OpenAPI description of a request's body."""
     schema = SummarizeBody.model_json_schema()
-    definitions = schema.pop("$defs")
-    document = definitions["DocumentBody"]
+    document = schema.pop("$defs")["DocumentBody"]
     schema["properties"]["documents"]["items"] = {"anyOf": [document, {"type": "string"}]}
     return {"requestBody": {"required": True, "content": {"application/json": {"schema": schema}}}}

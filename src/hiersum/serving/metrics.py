@@ -21,38 +21,23 @@ class Metrics:
     """The metrics of one server, in a registry of its own."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        ProcessCollector(registry=self.registry)
+        self.registry = own = CollectorRegistry()
+        ProcessCollector(registry=own)
         self.requests = Counter(
-            "hiersum_requests", "Answered requests.", ["route", "status"], registry=self.registry
+            "hiersum_requests", "Answered requests.", ["route", "status"], registry=own
         )
+        text = "Seconds from a request's first byte to its answer's last."
         self.seconds = Histogram(
-            "hiersum_request_seconds",
-            "Seconds from a request's first byte to its answer's last.",
-            ["route"],
-            buckets=_SECONDS,
-            registry=self.registry,
+            "hiersum_request_seconds", text, ["route"], buckets=_SECONDS, registry=own
         )
-        self.wait_seconds = Histogram(
-            "hiersum_queue_seconds",
-            "Seconds that accepted requests waited.",
-            buckets=_SECONDS,
-            registry=self.registry,
-        )
-        self.batch_size = Histogram(
-            "hiersum_batch_requests",
-            "Requests per batch.",
-            buckets=_SIZES,
-            registry=self.registry,
-        )
-        self.cancelled = Counter(
-            "hiersum_cancelled", "Requests whose client disconnected.", registry=self.registry
-        )
-        self.refused = Counter(
-            "hiersum_refused",
-            "Requests refused because the queue was full.",
-            registry=self.registry,
-        )
+        text = "Seconds that accepted requests waited."
+        self.wait_seconds = Histogram("hiersum_queue_seconds", text, buckets=_SECONDS, registry=own)
+        text = "Requests per batch."
+        self.batch_size = Histogram("hiersum_batch_requests", text, buckets=_SIZES, registry=own)
+        text = "Requests whose client disconnected."
+        self.cancelled = Counter("hiersum_cancelled", text, registry=own)
+        text = "Requests refused because the queue was full."
+        self.refused = Counter("hiersum_refused", text, registry=own)
 
     def watch_queue(self, count: Callable[[], int]) -> None:
         """Export the length of the queue."""

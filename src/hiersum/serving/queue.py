@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import asdict, dataclass, field
 
 from starlette.requests import Request as HttpRequest
@@ -25,8 +25,7 @@ from hiersum.types import Cluster, Progress, Summary, SummarySentence
 Outcome = Summary | Failure | Exception
 News = Progress | SummarySentence
 """Events sent to a client before the outcome."""
-_MAX_RETRY_SECONDS = 60.0
-_SMOOTHING = 0.2  # weight of the newest batch in the running mean of seconds per request
+_RETRY_SECONDS = 5
 _KEEP_ALIVE_SECONDS = 15.0  # interval of comments on a silent stream
 
 
@@ -36,7 +35,7 @@ class Job:
 
     cluster: Cluster
     request: Request
-    tell: Callable[[News | Outcome], None]
+    tell: Callable[[News | Outcome], object]
     accepted: float = field(default_factory=time.perf_counter)
     is_done: bool = False
     """Whether it has an outcome or was cancelled."""
@@ -46,10 +45,6 @@ class Job:
         if not self.is_done:
             self.is_done = True
             self.tell(outcome)
-
-
-class QueueFullError(Exception):
-    """The queue is full or closing."""
 
 
 class _AbandonedError(Exception):
@@ -66,7 +61,6 @@ class BatchQueue:
         self._waiting: list[Job] = []
         self._changed = threading.Condition()
         self._is_closing = False
-        self._seconds_each = 0.5
         self._thread = threading.Thread(target=self._run, name="summarizer", daemon=True)
         metrics.watch_queue(lambda: len(self._waiting))
 
@@ -81,30 +75,18 @@ class BatchQueue:
             self._changed.notify_all()
         self._thread.join()
 
-    @property
-    def is_open(self) -> bool:
-        """Whether requests are accepted."""
-        return self._thread.is_alive() and not self._is_closing
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the queue is full."""
-        return len(self._waiting) >= self._config.max_queue
-
-    @property
-    def retry_after(self) -> int:
-        """Seconds after which there should be room again."""
-        return round(min(max(1.0, self._seconds_each * len(self._waiting)), _MAX_RETRY_SECONDS))
+    def check_open(self) -> None:
+        """Refuse requests while the queue is full or not running."""
+        if not self._thread.is_alive() or self._is_closing:
+            raise RequestError(503, "the server is starting or stopping")
+        if len(self._waiting) >= self._config.max_queue:
+            detail = f"too many requests are waiting; try again in {_RETRY_SECONDS} s"
+            raise RequestError(503, detail, {"Retry-After": str(_RETRY_SECONDS)})
 
     def submit(self, job: Job) -> int:
-        """Append a request to the queue; return the number ahead of it.
-
-        Raises:
-            QueueFullError: the queue is full or closing.
-        """
+        """Append a request to the queue; return the number ahead of it."""
         with self._changed:
-            if self._is_closing or self.is_full:
-                raise QueueFullError
+            self.check_open()
             self._waiting.append(job)
             self._changed.notify_all()
             return len(self._waiting) - 1
@@ -127,8 +109,6 @@ class BatchQueue:
             for job in jobs:
                 self._metrics.wait_seconds.observe(start - job.accepted)
             self._work_on(jobs)
-            each = (time.perf_counter() - start) / len(jobs)
-            self._seconds_each += _SMOOTHING * (each - self._seconds_each)
 
     def _next_jobs(self) -> list[Job]:
         """Wait for the next batch; empty once the queue is closed."""
@@ -185,99 +165,58 @@ class BatchQueue:
         except _AbandonedError:
             return
         except Exception as error:
-            rest = [job for job in jobs if not job.is_done]
             if len(jobs) == 1:
                 jobs[0].finish(error)
-            else:
-                for job in rest:
-                    self._work_on([job], is_retry=True)
+                return
+            for job in [job for job in jobs if not job.is_done]:
+                self._work_on([job], is_retry=True)
 
 
 class ClientGoneError(Exception):
     """The client has disconnected."""
 
 
-class Ticket:
-    """A client's place in the queue; leaving `async with` gives it up."""
+def join_queue(
+    asked: Asked, queue: BatchQueue, http: HttpRequest
+) -> AsyncGenerator[News | Summary | None, None]:
+    """Queue a request, and return its events: news, None after a quiet interval, and the summary.
 
-    def __init__(self, asked: Asked, queue: BatchQueue, http: HttpRequest) -> None:
-        """Join the queue.
+    An error is raised instead of the summary. Closing the events gives up the place in the queue.
+    """
+    loop = asyncio.get_running_loop()
+    events: asyncio.Queue[News | Outcome] = asyncio.Queue()
+    job = Job(
+        asked.cluster,
+        asked.request,
+        lambda event: loop.call_soon_threadsafe(events.put_nowait, event),
+    )
+    num_before = queue.submit(job)
 
-        Raises:
-            RequestError: the queue is full (503).
-        """
-        loop = asyncio.get_running_loop()
-        self._events: asyncio.Queue[News | Outcome] = asyncio.Queue()
-
-        def tell(event: News | Outcome) -> None:
-            loop.call_soon_threadsafe(self._events.put_nowait, event)
-
-        self._queue = queue
-        self._job = Job(asked.cluster, asked.request, tell)
-        try:
-            self.num_before = queue.submit(self._job)
-        except QueueFullError:
-            raise queue_is_full(queue) from None
-        self._gone = asyncio.create_task(_until_gone(http))
-
-    async def __aenter__(self) -> Ticket:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self._gone.cancel()
-        self._queue.cancel(self._job)
-
-    async def events(self) -> AsyncIterator[News | Outcome | None]:
-        """Yield progress, sentences and finally the outcome; None after a quiet interval.
-
-        Raises:
-            ClientGoneError: the client has disconnected.
-        """
-        yield Progress("queued", 0, self.num_before)
-        while True:
-            event = asyncio.create_task(self._events.get())
-            try:
-                await asyncio.wait(
-                    {event, self._gone},
-                    timeout=_KEEP_ALIVE_SECONDS,
-                    return_when=asyncio.FIRST_COMPLETED,
-                )
-                if event.done():
-                    yield event.result()
-                    if not isinstance(event.result(), News):
-                        return
-                elif self._gone.done():
-                    raise ClientGoneError
-                else:
-                    yield None
-            finally:
-                event.cancel()
-
-    async def summary(self) -> Summary:
-        """Wait for the summary, or raise the error."""
-        outcome: News | Outcome | None = None
-        async for outcome in self.events():
+    async def watch_client() -> None:
+        while (await http.receive())["type"] != "http.disconnect":
             pass
-        return summary_of(outcome)
+        events.put_nowait(ClientGoneError())
 
+    async def follow() -> AsyncGenerator[News | Summary | None, None]:
+        watching = asyncio.create_task(watch_client())
+        try:
+            yield Progress("queued", 0, num_before)
+            while True:
+                try:
+                    async with asyncio.timeout(_KEEP_ALIVE_SECONDS):
+                        event = await events.get()
+                except TimeoutError:
+                    yield None
+                    continue
+                if isinstance(event, Failure):
+                    raise event.error
+                if isinstance(event, Exception):
+                    raise event if isinstance(event, ClientGoneError) else incident(event)
+                yield event
+                if isinstance(event, Summary):
+                    return
+        finally:
+            watching.cancel()
+            queue.cancel(job)
 
-def summary_of(outcome: News | Outcome | None) -> Summary:
-    """Return the summary, or raise the error that came instead."""
-    if isinstance(outcome, Failure):
-        raise outcome.error
-    if isinstance(outcome, Exception):
-        raise incident(outcome)
-    assert isinstance(outcome, Summary)
-    return outcome
-
-
-def queue_is_full(queue: BatchQueue) -> RequestError:
-    """Return the error that tells a client when to retry."""
-    seconds = queue.retry_after
-    detail = f"too many requests are waiting; try again in {seconds} s"
-    return RequestError(503, detail, {"Retry-After": str(seconds)})
-
-
-async def _until_gone(http: HttpRequest) -> None:
-    while (await http.receive())["type"] != "http.disconnect":
-        pass
+    return follow()

@@ -47,13 +47,13 @@ def document_labels(documents: Sequence[Document]) -> list[str]:
         has_later = any(number in pair and last != number for pair, last in later)
         has_earlier = any(last == number for _, last in later)
         age = "earlier" if has_later else "latest" if has_earlier else ""
-        parts = (_from_name(name), _header(line), age)
+        parts = (speaker_of(name), _header(line), age)
         labels.append(", ".join(part for part in parts if part))
     return labels
 
 
-def _from_name(name: str) -> str:
-    """Return the telling words of a file name or address."""
+def speaker_of(name: str) -> str:
+    """Return the telling words of a file name or address: "3-union.txt" is the union's."""
     if "://" in name:
         return urlsplit(name).hostname or ""
     stem = PurePosixPath(name.replace("\\", "/")).name

@@ -23,15 +23,15 @@ from hiersum.model.network import EncoderDecoder
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker
 from hiersum.request import Request
+from hiersum.text.labels import speaker_of
 from hiersum.text.languages import UNKNOWN, detect_language
 from hiersum.text.paragraphs import PlacedTexts
 from hiersum.text.penn import from_penn, learn_casing
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.words import count_words
-from hiersum.types import Attention, Cluster, Progress, Sentence, Source, SummarySentence
+from hiersum.types import Attention, Cluster, Document, Progress, Sentence, Source, SummarySentence
 from hiersum.writing.neural_model import NeuralModel, text_of
 from hiersum.writing.page import DraftSentence
-from hiersum.writing.plan_scorer import PlanScorer
 from hiersum.writing.planned import PlannedSearch
 from hiersum.writing.sources import attribute
 from hiersum.writing.writer import Draft, Readable, Reading, Told, Watch, open_cluster
@@ -52,7 +52,6 @@ class NeuralWriter:
         self.ranker = ranker
         self.config = config
         self.checker = checker or open_checker(model.folder, config.decoding.checker).checker
-        self.plan_scorer = PlanScorer.load(model.folder)
 
     @classmethod
     def load(cls, name_or_dir: str | Path, config: Config) -> NeuralWriter:
@@ -120,17 +119,16 @@ class NeuralWriter:
         watch(Progress("encoding", 0, sum(len(ids) for e in examples for ids in e.paragraph_ids)))
         numbered = [_numbered_sentences(reading) for reading in readings]
 
+        def cite(number: int, sentence: DraftSentence) -> SummarySentence:
+            documents = readings[number].cluster.documents
+            return with_sources(sentence, numbered[number], documents)
+
         def tell(number: int, sentence: DraftSentence) -> None:
             watch(Progress("writing", 0, None))
-            told(number, with_sources(sentence, numbered[number]))
+            told(number, cite(number, sentence))
 
         planned = PlannedSearch(
-            network,
-            self.neural.tokenizer,
-            self.neural.spelling,
-            self.checker,
-            search,
-            self.plan_scorer,
+            network, self.neural.tokenizer, self.neural.spelling, self.checker, search
         )
         answers = [self._answers(request.focus, sentences) for sentences in numbered]
         pages = planned.write(
@@ -144,11 +142,11 @@ class NeuralWriter:
         watch(Progress("checking", 0, len(readings)))
         return [
             Draft(
-                [with_sources(sentence, sentences) for sentence in page.kept],
-                [with_sources(sentence, sentences) for sentence in page.dropped],
+                [cite(number, sentence) for sentence in page.kept],
+                [cite(number, sentence) for sentence in page.dropped],
                 None if answer is None else answer.is_answered,
             )
-            for page, sentences, answer in zip(pages, numbered, answers)
+            for number, (page, answer) in enumerate(zip(pages, answers))
         ]
 
     def _answers(self, question: str, sentences: Sequence[Sentence]) -> Answers | None:
@@ -205,7 +203,9 @@ def _numbered_sentences(reading: Reading) -> list[Sentence]:
     return [s for paragraph, places in pairs for s in paragraph.sentences[: len(places) - 1]]
 
 
-def with_sources(draft: DraftSentence, sentences: Sequence[Sentence]) -> SummarySentence:
+def with_sources(
+    draft: DraftSentence, sentences: Sequence[Sentence], documents: Sequence[Document]
+) -> SummarySentence:
     """Cite the paragraphs of its plan that a sentence takes words from, with their sentences."""
     wanted = set(draft.content_stems)
     sources: dict[tuple[int, int], Source] = {}
@@ -226,8 +226,14 @@ def with_sources(draft: DraftSentence, sentences: Sequence[Sentence]) -> Summary
         tuple(sources.values()),
         support=draft.support,
         is_quoted=draft.is_quoted,
+        speaker=_speaker(documents[sentences[draft.plan[0]].paragraph.document], draft),
         reason=draft.reason,
     )
+
+
+def _speaker(document: Document, draft: DraftSentence) -> str:
+    speaker = speaker_of(document.name) if draft.is_quoted else ""
+    return speaker[:1].upper() + speaker[1:]
 
 
 def whole_sentences(text: str, max_words: int) -> list[str]:

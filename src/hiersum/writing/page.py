@@ -12,7 +12,6 @@ from hiersum.model.planner import Outline, Plan, SourceSentences
 from hiersum.text.sentences import ends_sentence
 from hiersum.text.words import leans_on_another
 from hiersum.types import Example, Paragraph, Sentence, Words
-from hiersum.writing.plan_scorer import PlanFeatures, plan_features
 from hiersum.writing.policy import Scores
 
 MIN_QUOTED_WORDS = 4
@@ -58,11 +57,6 @@ class Page:
     """The plan to try next, overriding the planner."""
     num_failed: int = 0
     is_done: bool = False
-
-    @cached_property
-    def features(self) -> PlanFeatures:
-        """What the text shows of the source sentences."""
-        return plan_features(self.example, self.sentences)
 
     @property
     def outline(self) -> Outline:
@@ -131,7 +125,18 @@ class Page:
 
 
 def says_twice(sentence: Words, sources: Sequence[Words]) -> bool:
-    """Whether a sentence uses a content word more often than its sources do."""
+    """Whether a sentence uses a content word more often than its sources do, or stutters."""
     held = Counter(stem for source in sources for stem in source.content_stems)
     counts = Counter(sentence.content_stems)
-    return any(count > 1 and count > held[stem] for stem, count in counts.items())
+    return _stutters(sentence.words) or any(
+        count > 1 and count > held[stem] for stem, count in counts.items()
+    )
+
+
+def _stutters(words: Sequence[str]) -> bool:
+    """Whether two or three words are said twice in a row: "34 kilometres in all, in all"."""
+    return any(
+        words[start : start + size] == words[start + size : start + 2 * size]
+        for size in (2, 3)
+        for start in range(len(words) - 2 * size + 1)
+    )

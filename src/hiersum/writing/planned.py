@@ -39,12 +39,12 @@ from hiersum.writing.constraints import (
 from hiersum.writing.judgement import judge
 from hiersum.writing.neural_model import threads_for
 from hiersum.writing.page import DraftSentence, Page, says_twice
-from hiersum.writing.plan_scorer import PlanScorer
 from hiersum.writing.policy import (
     Scores,
     Situation,
     choose_main,
     join_others,
+    speaks_of_itself,
 )
 
 MAX_TRIES = 4
@@ -65,7 +65,6 @@ class PlannedSearch:
         spelling: Spelling,
         checker: Checker,
         config: SearchConfig,
-        plan_scorer: PlanScorer | None = None,
     ) -> None:
         assert network.planner is not None
         self.network = network
@@ -74,7 +73,6 @@ class PlannedSearch:
         self.spelling = spelling
         self.checker = checker
         self.config = config
-        self.plan_scorer = plan_scorer
 
     @torch.no_grad()
     def write(
@@ -168,13 +166,14 @@ class PlannedSearch:
         if page.retry:
             plan, page.retry = page.retry, ()
             return plan
-        scores = self.planner(state_D[None], page.source, [page.plans])[0].log_softmax(-1)
-        log_probs = scores.double().numpy()
-        if self.plan_scorer is not None:
-            log_probs = self.plan_scorer.log_probs(page.features, log_probs, page.plans)
+        log_probs = self.planner(state_D[None], page.source, [page.plans])[0].log_softmax(-1)
+        documents = [page.outline.documents[p] for p in page.outline.paragraphs]
         situation = Situation(
-            log_probs=log_probs,
+            log_probs=log_probs.double().numpy(),
+            documents=documents,
+            speaks_of_itself=[speaks_of_itself(sentence.text) for sentence in page.sentences],
             used=frozenset(page.used),
+            heard=frozenset(documents[n] for plan in page.plans for n in plan),
             relevance=page.relevance,
             words=page.max_words - page.room,
             max_words=page.max_words,

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hiersum.text.words import FUNCTION_WORDS
+
 Scores = NDArray[np.float64]
+
+_SELF = re.compile(r"(?:(?P<before>\w+) )?\b(?:I|[Mm]e|[Mm]y|[Mm]yself|[Ww]e|us|[Oo]urs?)\b(?!-)")
+_QUOTED = re.compile(r"\"[^\"]*\"|\u201c[^\u201d]*\u201d")
 
 MIN_SHARE = 0.55
 """Share of the maximum words below which a summary does not stop on its own."""
@@ -17,6 +25,10 @@ MAX_SENTENCES = 3
 """Most source sentences in a plan."""
 FOCUS_WEIGHT = 8.0
 """Bonus for full relevance to a question, in log-probability."""
+SPEAKS_OF_ITSELF = 4.0
+"""Penalty for a sentence that says "I" or "we": the reader cannot tell who that is."""
+NEW_DOCUMENT = 0.3
+"""Bonus for a document not used yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +37,14 @@ class Situation:
 
     log_probs: Scores
     """Of each source sentence; the last entry is the stop."""
+    documents: Sequence[int]
+    """The document of each source sentence."""
+    speaks_of_itself: Sequence[bool]
+    """Whether each source sentence says "I" or "we"."""
     used: frozenset[int]
     """Source sentences already planned, successfully or not."""
+    heard: frozenset[int]
+    """Documents used so far."""
     relevance: Scores
     """Relevance of each sentence to the question, 0 to 1."""
     words: int
@@ -34,12 +52,29 @@ class Situation:
     max_words: int
 
 
+@lru_cache(maxsize=4_096)  # called again for every sentence of a summary
+def speaks_of_itself(sentence: str) -> bool:
+    """Whether a sentence says "I" or "we" outside quotation marks ("World War I" does not)."""
+    for match in _SELF.finditer(_QUOTED.sub(" ", sentence)):
+        before = match["before"] or ""
+        is_numeral = before[:1].isupper() and before.lower() not in FUNCTION_WORDS
+        if not (match[0].endswith("I") and is_numeral):
+            return True
+    return False
+
+
 def choose_main(situation: Situation) -> int | None:
     """Return the main source sentence of the next plan; None ends the summary."""
     room = situation.max_words - situation.words
     if situation.words and room < MIN_ROOM:
         return None
-    scores = situation.log_probs[:-1] + FOCUS_WEIGHT * situation.relevance
+    is_new = [document not in situation.heard for document in situation.documents]
+    scores = (
+        situation.log_probs[:-1]
+        + FOCUS_WEIGHT * situation.relevance
+        + NEW_DOCUMENT * np.array(is_new, dtype=np.float64)
+        - SPEAKS_OF_ITSELF * np.array(situation.speaks_of_itself, dtype=np.float64)
+    )
     scores[list(situation.used)] = -np.inf
     if not len(scores) or scores.max() == -np.inf:
         return None

@@ -107,8 +107,8 @@ export function summaryName({ system }) {
 }
 
 /** The text of a sentence; a quotation stands in quotation marks. */
-export function shownText({ text, quoted }) {
-  return quoted ? `“${text}”` : text;
+export function shownText({ text, quoted, speaker }) {
+  return quoted ? `${speaker ? `${speaker}: ` : ""}“${text}”` : text;
 }
 
 /** A support as people read it, or nothing where it was not checked. */

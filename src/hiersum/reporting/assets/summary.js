@@ -79,7 +79,9 @@ function sentenceElement(result, index, sentence, number, selection) {
       onfocus: () => selection.glance(index, number),
       onblur: () => selection.glance(index, null),
     },
-    sentence.quoted ? ["“", markedText(sentence), "”"] : markedText(sentence),
+    sentence.quoted
+      ? [sentence.speaker ? `${sentence.speaker}: “` : "“", markedText(sentence), "”"]
+      : markedText(sentence),
   );
   const shown = sentence.sources.slice(0, MAX_MARKS).map(({ document, paragraph }) => {
     const mark = result.numbers.get(keyOf(document, paragraph));

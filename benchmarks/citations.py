@@ -14,12 +14,7 @@ from hiersum.types import Cluster, Document, Paragraph
 
 
 def cited_flags(cluster: Cluster, paragraphs: Sequence[Paragraph]) -> NDArray[np.bool_]:
-    """Return for each paragraph of a cluster whether its summary cites it.
-
-    Args:
-        cluster: a cluster with given paragraphs and a summary that cites them.
-        paragraphs: from `read_paragraphs`; a copy counts for every place it occurs at.
-    """
+    """Return for each paragraph of a cluster whether its summary cites it, at any of its places."""
     first = [0, *accumulate(len(document.paragraphs or ()) for document in cluster.documents)]
     cited = {number for sentence in cluster.cited for number in sentence.paragraphs}
     return np.array(

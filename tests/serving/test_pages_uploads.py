@@ -8,20 +8,19 @@ from collections.abc import AsyncIterator
 
 import httpx
 import pytest
-from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from support import EXAMPLES, make_docx, make_pdf, without_bytes
 
-from hiersum.config import DataConfig
-from hiersum.reporting.pages import upload_router
+from hiersum import Summarizer
+from hiersum.config import Config, DataConfig
+from hiersum.serving.app import create_app
 from hiersum.text.documents import read_document
 
 PROSE = "The harbour bridge reopened on Monday after eleven months of repairs, the city said."
 
 
-def client(*, max_bytes: int = 1_000_000, **limits: int) -> TestClient:
-    app = FastAPI()
-    app.include_router(upload_router(DataConfig(**limits), max_bytes=max_bytes))
+def client(**limits: int) -> TestClient:
+    app = create_app(Summarizer(config=Config(data=DataConfig(**limits))))
     return TestClient(app, headers={"Content-Type": "application/octet-stream"})
 
 
@@ -64,24 +63,28 @@ def test_every_kind_is_read(name: str, content: bytes) -> None:
         ("a.png", b"\x89PNG", 422, "a.png: this is an image; hiersum reads text only"),
         ("a.bin", bytes(range(256)), 422, "a.bin: looks like a binary file"),
         ("a.jsonl", b"{}", 422, "a.jsonl: holds clusters; summarise it with: hiersum summarize"),
-        ("a.txt", b"x" * 1_001, 413, "a.txt: larger than 1,000 bytes; send a smaller file"),
+        ("a.txt", b"x" * 1_001, 413, "a.txt: larger than 1,000 bytes; send less"),
         ("../../etc/a.txt", b"", 422, "a.txt: the file is empty"),
         ("C:\\me\\a.txt", b"", 422, "a.txt: the file is empty"),
     ],
     ids=without_bytes,
 )
 def test_a_bad_file_is_refused_with_one_sentence(
-    name: str, content: bytes, status: int, sentence: str
+    monkeypatch: pytest.MonkeyPatch, name: str, content: bytes, status: int, sentence: str
 ) -> None:
     limit = 1_000 if status == 413 else 1_000_000
-    answer = client(max_bytes=limit).post("/v1/read", params={"name": name}, content=content)
+    monkeypatch.setattr("hiersum.serving.pages.MAX_UPLOAD_BYTES", limit)
+    answer = client().post("/v1/read", params={"name": name}, content=content)
     assert answer.status_code == status
     assert answer.json()["detail"].startswith(sentence)
 
 
-def test_a_large_file_is_refused_though_it_does_not_say_how_large_it_is() -> None:
+def test_a_large_file_is_refused_though_it_does_not_say_how_large_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("hiersum.serving.pages.MAX_UPLOAD_BYTES", 1_000)
     pieces = (b"x" * 400 for _ in range(5))
-    answer = client(max_bytes=1_000).post("/v1/read", params={"name": "a"}, content=pieces)
+    answer = client().post("/v1/read", params={"name": "a"}, content=pieces)
     assert answer.status_code == 413
 
 
@@ -105,7 +108,7 @@ def test_a_file_must_be_declared_as_bytes() -> None:
 
 
 def test_a_file_that_does_not_arrive_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hiersum.reporting.pages._MAX_SECONDS", 0.05)
+    monkeypatch.setattr("hiersum.serving.pages._MAX_SECONDS", 0.05)
 
     async def slowly() -> AsyncIterator[bytes]:
         yield b"The beginning"

@@ -15,7 +15,7 @@ from statsmodels.stats.multicomp import pairwise_tukeyhsd
 from statsmodels.stats.multitest import multipletests
 
 from hiersum.config import EvaluationConfig
-from hiersum.humaneval.statistics import (
+from hiersum.evaluation.significance import (
     Responses,
     anova,
     item_p_values,

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 
 import pytest
-from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from servers import PROSE, SHORT, make_model_folder
 from support import EXAMPLES
@@ -16,16 +15,13 @@ from hiersum import Summarizer, load_config
 from hiersum.config import DataConfig
 from hiersum.data.corpora import read_corpus
 from hiersum.reporting.html import ASSETS, empty_report
-from hiersum.reporting.pages import mount_pages
 from hiersum.serving.app import create_app
 from hiersum.text.documents import read_documents
 
 
 @pytest.fixture
 def client() -> TestClient:
-    app = FastAPI()
-    mount_pages(app)
-    return TestClient(app)
+    return TestClient(create_app(Summarizer()))
 
 
 def test_everything_the_page_names_is_there(client: TestClient) -> None:

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from hiersum.evaluation.citations import cited_flags, cited_recall, with_distractors
+from benchmarks.citations import cited_flags, cited_recall, with_distractors
 from hiersum.types import CitedSentence, Cluster, Document, Paragraph, Place
 
 

@@ -31,8 +31,8 @@ from torch.profiler import ProfilerActivity, profile
 from hiersum.config import ModelConfig, SearchConfig
 from hiersum.conversion.t5 import convert_t5
 from hiersum.model.batch import Batch
-from hiersum.model.checkpoint import from_pretrained
 from hiersum.model.decoder import EncoderOutput
+from hiersum.model.folder import from_pretrained
 from hiersum.model.inference import Int8Linear
 from hiersum.model.network import EncoderDecoder, build_network
 from hiersum.model.spans import Spans

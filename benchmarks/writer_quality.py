@@ -178,7 +178,7 @@ def planning(summarizer: Summarizer, clusters: Sequence[Cluster]) -> dict[str, A
     """Return how often the first choice at a boundary is cited there, for several planners."""
     model, config = summarizer.model, summarizer.config
     assert model is not None
-    from hiersum.model.checkpoint import from_pretrained
+    from hiersum.model.folder import from_pretrained
 
     network = from_pretrained(model.folder or FOLDER)
     assert isinstance(network, EncoderDecoder)

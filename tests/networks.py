@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from unittest import mock
 
+import numpy as np
 import torch
 from support import REPOSITORY
 
@@ -39,6 +40,12 @@ def build(kind: str, **changes: object) -> Network:
     return network.eval()
 
 
+def unpadded(ids: np.ndarray, pad_id: int) -> list[list[list[int]]]:
+    """Return the paragraphs of padded clusters, (B, P, T), or (B, M) with one paragraph each."""
+    clusters = ids if ids.ndim == 3 else ids[:, None]
+    return [[row[row != pad_id].tolist() for row in cluster] for cluster in clusters]
+
+
 class RandomNetwork:
     """Log-probabilities from a seed, as a search asks for them: it would write anything."""
 
@@ -48,7 +55,7 @@ class RandomNetwork:
         self.vocab_size = vocab_size
         self.draw = torch.Generator().manual_seed(seed)
 
-    def start(self, encoded: object, num_beams: int, with_attention: bool = False) -> object:
+    def start(self, encoded: object, num_beams: int) -> object:
         return self
 
     def step(self, token_ids: torch.Tensor, state: object) -> torch.Tensor:

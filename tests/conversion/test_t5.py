@@ -14,7 +14,7 @@ from support import small_vocabulary
 from hiersum.conversion.t5 import convert_t5, prune_tokenizer
 from hiersum.errors import CheckpointError
 from hiersum.model.batch import Batch
-from hiersum.model.checkpoint import from_pretrained
+from hiersum.model.folder import from_pretrained
 
 WEIGHTS = "model.safetensors"
 FORMS = {

@@ -36,7 +36,7 @@ from hiersum.data.prepare import (
 )
 from hiersum.data.shards import PreparedSet, from_bytes, read_shard
 from hiersum.errors import CheckpointError, DataError, InputError
-from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.folder import save_pretrained
 from hiersum.model.network import build_network
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.ranking.ranker import SimilarityRanker

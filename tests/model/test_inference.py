@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from hiersum.errors import ConfigError
 from hiersum.model.batch import Batch
-from hiersum.model.checkpoint import from_pretrained, save_pretrained
+from hiersum.model.folder import from_pretrained, save_pretrained
 from hiersum.model.inference import (
     SMALL_MATRIX,
     Int8Linear,

@@ -116,7 +116,7 @@ def _describe_installation() -> dict[str, Any]:
 
 
 def _describe_model(folder: Path) -> str:
-    from hiersum.model.checkpoint import WEIGHTS, read_config
+    from hiersum.model.folder import WEIGHTS, read_config
 
     model = read_config(folder)
     megabytes = (folder / WEIGHTS).stat().st_size / 1_000_000

@@ -8,11 +8,12 @@ import hashlib
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import count, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from hiersum.atomic import replacing
 from hiersum.errors import DataError, InputError
 
 if TYPE_CHECKING:
@@ -116,18 +117,15 @@ def write_atomically(path: Path) -> Iterator[IO[bytes]]:
     """
     target = path.resolve()
     is_special = target.exists() and not target.is_file()
-    temporary = target if is_special else target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
-        with temporary.open("wb") as file:
+        with (
+            nullcontext(target) if is_special else replacing(target) as place,
+            place.open("wb") as file,
+        ):
             yield file
-        if not is_special:
-            temporary.replace(target)
     except OSError as error:
         hint = "" if target.parent.is_dir() else "; make its folder first"
         raise InputError(f"{path}: cannot be written ({error.strerror}){hint}") from error
-    finally:
-        if not is_special:
-            temporary.unlink(missing_ok=True)
 
 
 def write_parquet(path: Path, records: Iterable[Mapping[str, Any]], schema: pa.Schema) -> int:

@@ -60,6 +60,6 @@ def with_network_of(model: Path, config: Config) -> Config:
     """Return the settings with [model] taken from the folder's network, if it has one."""
     if not (model / _CONFIG).is_file():
         return config
-    from hiersum.model.checkpoint import read_config
+    from hiersum.model.folder import read_config
 
     return replace(config, model=read_config(model))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy import sparse
 
+from hiersum.atomic import replacing
 from hiersum.errors import CheckpointError
 from hiersum.text.overlap import ngram_overlap
 from hiersum.text.tfidf import TfidfSpace, cosines
@@ -114,11 +114,8 @@ def read_record(path: Path) -> dict[str, Any]:
 
 def replace_file(path: Path, content: bytes) -> None:
     """Write a file atomically."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
+        with replacing(path) as temporary:
+            temporary.write_bytes(content)
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be written ({error.strerror})") from error
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -277,7 +277,7 @@ def best_checkpoints(run: Path, number: int) -> list[dict[str, Any]]:
 
 
 def _describe_training(run: Path, budget: Budget, settings: RunSettings) -> dict[str, Any]:
-    from hiersum.model.checkpoint import from_pretrained
+    from hiersum.model.folder import from_pretrained
     from hiersum.training.run_folder import read_metrics
 
     lines = list(read_metrics(run / "metrics.jsonl"))

@@ -38,9 +38,7 @@ _FOREIGN = {
 }
 _HTML_TAG = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.I)
 # Scripts and comments without an end go to the end of the page, or hostile pages take hours.
-_MARKUP = re.compile(
-    r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>", re.I | re.S
-)
+_MARKUP = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>", re.I | re.S)
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?([\w-]{2,20})", re.I)
 _LOOKS_MARKDOWN = re.compile(r"^#{1,6} \S|\[[^\]\n]{1,200}\]\(https?://", re.M)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.S)

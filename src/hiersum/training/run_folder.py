@@ -33,7 +33,7 @@ from hiersum.config import Config, config_to_dict, config_to_toml, load_config
 from hiersum.data.batches import Position
 from hiersum.data.files import make_folder, read_lines, write_atomically
 from hiersum.errors import CheckpointError, ConfigError, DataError, InputError, TrainingError
-from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.folder import save_pretrained
 from hiersum.model.network import Network
 
 STATE, MOMENTS = "trainer.json", "trainer.safetensors"

@@ -22,7 +22,7 @@ from hiersum.data.batches import BatchStream, collate
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import ConfigError, MissingDependencyError, TrainingError
 from hiersum.model.batch import Batch
-from hiersum.model.checkpoint import TOKENIZER, from_pretrained, read_config
+from hiersum.model.folder import TOKENIZER, from_pretrained, read_config
 from hiersum.model.network import Network, build_network
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.training.objective import Objective, Validator, means

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from hiersum.config import ModelConfig, config_from_dict, config_to_dict
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.model.checkpoint import from_pretrained, read_config, save_pretrained
+from hiersum.model.folder import from_pretrained, read_config, save_pretrained
 
 CONFIGS = [
     {},

@@ -105,11 +105,6 @@ def count_words(text: str) -> int:
     return sum(1 for _ in _WORD.finditer(text))  # slower, but does not build a list of millions
 
 
-def count_letters(text: str) -> int:
-    """Count the letters and digits of a text, which tokenization preserves."""
-    return sum(map(str.isalnum, text))
-
-
 def cut_words(text: str, max_words: int) -> str:
     """Return the longest prefix of a text with at most `max_words` words."""
     return next(split_every(text, max_words), "")

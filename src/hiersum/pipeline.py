@@ -364,9 +364,8 @@ class Summarizer:
             reading.left_out,
             on_topic_only=self.config.data.on_topic_only,
         )
-        checked = mark_unsupported(
-            request.cut(draft.sentences), reading.cluster, reading.paragraphs
-        )
+        cut = request.cut(draft.sentences)
+        checked = mark_unsupported(cut, reading.cluster, reading.paragraphs)
         disagreements = compare_documents(documents, reading.paragraphs, self.checker)
         checked = mark_disputed(checked, disagreements)
         kept = [s for s in checked if s.is_supported or not request.strict]

@@ -1,11 +1,12 @@
 """Store texts that stand near their sources without storing the sources' words.
 
-    python recipes/pointers.py pack WRITTEN.parquet OUT.jsonl.gz FILE.jsonl ...
-    python recipes/pointers.py unpack WRITTEN.parquet IN.jsonl.gz OUT.jsonl
+    python recipes/pointers.py pack WRITTEN OUT.jsonl.gz FILE.jsonl ...
+    python recipes/pointers.py unpack WRITTEN IN.jsonl.gz OUT.jsonl
 
-Each line has the `id` of a cluster of WRITTEN. Every string under the keys below becomes a list: a pair
-[first, count] points at tokens of the cluster's paragraphs, a string is a text of our own. Whoever has
-the corpus can unpack them; the repository holds none of its text.
+WRITTEN is a Parquet file or a folder of them. Each line has the `id` of a cluster of WRITTEN, or of one
+of ours (`recipes/folders`), which is kept as text. Every string under the keys below becomes a list: a
+pair [first, count] points at tokens of the cluster's paragraphs, a string is a text of our own. Whoever
+has the corpus can unpack them; the repository holds none of its text.
 """
 
 from __future__ import annotations
@@ -93,7 +94,9 @@ def main() -> None:
     parser.add_argument("first", type=Path)
     parser.add_argument("others", type=Path, nargs="+")
     args = parser.parse_args()
-    rows = {row["id"]: row for row in pq.read_table(args.written).to_pylist()}
+    paths = sorted(args.written.glob("*.parquet")) if args.written.is_dir() else [args.written]
+    tables = [pq.read_table(path).to_pylist() for path in paths]
+    rows = {row["id"]: row["paragraphs"] for table in tables for row in table}
     packs = args.what == "pack"
     inputs, out = (args.others, args.first) if packs else ([args.first], args.others[0])
     lines = []
@@ -101,7 +104,7 @@ def main() -> None:
         open_text = gzip.open if path.suffix == ".gz" else open
         with open_text(path, "rt", encoding="utf-8") as file:
             for record in map(json.loads, filter(str.strip, file)):
-                source = Source([p["text"] for p in rows[record["id"]]["paragraphs"]])
+                source = Source([p["text"] for p in rows.get(record["id"], ())])
                 changed = convert(record, source.pack if packs else source.unpack)
                 if packs and convert(changed, source.unpack) != record:
                     raise SystemExit(f"{path}: {record['id']} does not come back as it was")

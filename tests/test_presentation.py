@@ -148,6 +148,13 @@ def test_quotation_stands_in_quotation_marks_and_says_so() -> None:
     assert "In quotation marks: a sentence of the source, word for word." in text
 
 
+def test_disputed_sentence_says_so() -> None:
+    summary = checked_summary()
+    disputed = replace(summary.sentences[0], is_disputed=True)
+    text = shown(replace(summary, sentences=(disputed,)), terminal=False)
+    assert "It opened. (disputed) [1]" in text
+
+
 def test_summary_says_how_well_its_sentences_are_supported() -> None:
     assert "Checked: support of at least 91% for every sentence." in shown(
         checked_summary(), terminal=False

@@ -52,6 +52,7 @@ def test_a_result_line_has_the_pinned_fields() -> None:
                 "support": 0.875,
                 "quoted": True,
                 "speaker": "Union",
+                "disputed": False,
                 "reason": "",
             },
             {
@@ -61,6 +62,7 @@ def test_a_result_line_has_the_pinned_fields() -> None:
                 "support": None,
                 "quoted": False,
                 "speaker": "",
+                "disputed": False,
                 "reason": "",
             },
         ],

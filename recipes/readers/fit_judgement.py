@@ -15,6 +15,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ from hiersum.progress import tracked
 from hiersum.ranking.choice import choose_ranker
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster
+from hiersum.writing.planned import said
 
 Floats = NDArray[np.float64]
 FOLDS = 5
@@ -56,12 +58,16 @@ def confidences(
     for cluster, numbers in groupby(tracked(order, "scoring"), key=lambda n: rows[n]["cluster"]):
         example, read = build_example(clusters[cluster], form, ranker, config)
         pairs = zip(read, example.boundaries)
-        sentences = [s.text for p, b in pairs for s in p.sentences[: len(b) - 1]]
+        sentences = [s for p, b in pairs for s in p.sentences[: len(b) - 1]]
+        # Older labels were given without the label of the document.
+        places = {
+            form(s): n for n, s in enumerate(sentences) for form in (attrgetter("text"), said)
+        }
         batch = collate([example])
         encoded = network.encode(batch)
         for n in numbers:
             quotes = dict.fromkeys(rows[n]["plan_sentences"])
-            plan = tuple(sentences.index(quote) for quote in quotes if quote in sentences)
+            plan = tuple(places[quote] for quote in quotes if quote in places)
             if not plan:
                 continue
             ids = [tokenizer.begin_id, *tokenizer.encode(rows[n]["sentence"]), tokenizer.end_id]

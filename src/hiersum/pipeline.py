@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from hiersum.bundled import bundled_model, chosen_model, recommended_settings
 from hiersum.checking.checker import Checker
-from hiersum.checking.disagreements import compare_documents
+from hiersum.checking.disagreements import compare_documents, mark_disputed
 from hiersum.checking.lexical import LexicalChecker
 from hiersum.checking.unsupported import mark_unsupported
 from hiersum.config import Config, load_config
@@ -367,13 +367,15 @@ class Summarizer:
         checked = mark_unsupported(
             request.cut(draft.sentences), reading.cluster, reading.paragraphs
         )
+        disagreements = compare_documents(documents, reading.paragraphs, self.checker)
+        checked = mark_disputed(checked, disagreements)
         kept = [s for s in checked if s.is_supported or not request.strict]
         return Summary(
             sentences=tuple(kept),
             dropped=(*draft.dropped, *(s for s in checked if s not in kept)),
             documents=documents,
             paragraphs=reading.paragraphs,
-            disagreements=compare_documents(documents, reading.paragraphs, self.checker),
+            disagreements=disagreements,
             is_answered=draft.is_answered,
             title=reading.cluster.title,
             id=reading.cluster.id,

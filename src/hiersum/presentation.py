@@ -88,6 +88,8 @@ def _marked_text(summary: Summary, numbers: Mapping[Place, int], *, has_colour: 
     for sentence in summary.sentences:
         body.append(" " if body else "")
         body.append_text(_with_doubts(sentence, has_colour=has_colour))
+        if sentence.is_disputed:
+            body.append(" (disputed)", style="yellow")
         for place in _shown_places(sentence):
             body.append(f" [{numbers[place]}]", style="cyan")
         if (num_more := len(sentence.sources) - _MAX_MARKS) > 0:

@@ -220,6 +220,8 @@ class SummarySentence:
     """Whether a neural writer copied it verbatim from a source."""
     speaker: str = ""
     """Who is quoted, as far as the name of the document says so."""
+    is_disputed: bool = False
+    """Whether another document says otherwise (`Summary.disagreements`)."""
     reason: str = ""
     """Why it was left out of the summary."""
 
@@ -248,6 +250,7 @@ class SummarySentence:
             "support": None if self.support is None else round(self.support, 3),
             "quoted": self.is_quoted,
             "speaker": self.speaker,
+            "disputed": self.is_disputed,
             "reason": self.reason,
         }
 

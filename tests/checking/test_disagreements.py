@@ -10,15 +10,15 @@ from hiersum.checking.comparison import Candidate, Comparer, Statement, near_pai
 from hiersum.checking.disagreements import (
     Disagreement,
     Scored,
-    Side,
     checked_pairs,
     compare_documents,
     describe,
     find_disagreements,
+    mark_disputed,
     merge,
 )
 from hiersum.checking.lexical import LexicalChecker
-from hiersum.types import Document, Paragraph
+from hiersum.types import Document, Paragraph, Side, Source, SourceDisagreement, SummarySentence
 
 NAMES = ["1-gazette.txt", "2-council.txt", "3-union.txt"]
 CRASH = [
@@ -142,3 +142,17 @@ def test_describe_says_which_is_later_and_joins_equal_values() -> None:
 def test_describe_without_names_counts_documents() -> None:
     found = Disagreement("price", "number", side(0, "it is 5", "5"), side(1, "it is 6", "6"), 0.9)
     assert describe(found, ()) == "Price: 5 (document 1) or 6 (document 2)"
+
+
+def test_mark_disputed_marks_what_rests_on_a_side() -> None:
+    sides = (Side(0, 1, "27 people were\nhurt.", 0, 2), Side(2, 0, "Some 41 were hurt.", 5, 7))
+    found = [SourceDisagreement("hurt", "number", sides, "", 0.9)]
+    written = SummarySentence(
+        "27 were hurt.", (Source(0, 1, 0.9, "It fell.\n27 people were hurt."),)
+    )
+    quoted = SummarySentence("Some 41 were hurt.", (Source(2, 0, 1.0),), is_quoted=True)
+    other = SummarySentence("It fell.", (Source(0, 1, 0.9, "It fell."),))
+    elsewhere = SummarySentence("41 hurt.", (Source(1, 0, 0.9, "Some 41 were hurt."),))
+    marked = mark_disputed([written, quoted, other, elsewhere], found)
+    assert [sentence.is_disputed for sentence in marked] == [True, True, False, False]
+    assert mark_disputed([written], [])[0].is_disputed is False

@@ -54,6 +54,9 @@ def test_links_tell_judges_apart_and_no_one_else(tmp_path: Path) -> None:
     [
         (lambda r: r.pop("tasks"), "damaged study .*'tasks'.*; make it again"),
         (lambda r: r.update(format=99), "not a study of format 1"),
+        (lambda r: r["tasks"][0].update(item="nowhere"), "names an item or a judge that is not"),
+        (lambda r: r["tasks"][0].update(shown=["nobody"]), "shows 'nobody', which is no system"),
+        (lambda r: r["tasks"].append(r["tasks"][0]), "two tasks have the same id"),
         (lambda r: r["items"][0].pop("gold"), "damaged study"),
     ],
 )

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
 from typing import Any, Literal, NamedTuple
@@ -30,7 +30,7 @@ from hiersum.checking.comparison import (
 )
 from hiersum.text.dates import OPENING_CHARACTERS, document_order
 from hiersum.text.words import FUNCTION_WORDS, split_words, stem_word
-from hiersum.types import Document, Paragraph, Side, SourceDisagreement
+from hiersum.types import Document, Paragraph, Side, SourceDisagreement, SummarySentence
 
 DisagreementKind = Literal["number", "date", "time", "yes/no", "claim"]
 
@@ -109,6 +109,28 @@ def compare_documents(
         )
         for found in find_disagreements(statements, checker, names)
     )
+
+
+def mark_disputed(
+    sentences: Sequence[SummarySentence], disagreements: Sequence[SourceDisagreement]
+) -> list[SummarySentence]:
+    """Mark the sentences that were written from, or quote, a side of a disagreement."""
+    sides = {
+        (side.document, side.paragraph, " ".join(side.text.split()))
+        for one in disagreements
+        for side in one.sides
+    }
+    return [
+        replace(
+            sentence,
+            is_disputed=any(
+                (source.document, source.paragraph, line) in sides
+                for source in sentence.sources
+                for line in (*source.quote.split("\n"), sentence.text)
+            ),
+        )
+        for sentence in sentences
+    ]
 
 
 def find_disagreements(

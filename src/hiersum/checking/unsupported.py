@@ -66,7 +66,8 @@ class KnownFacts:
 
     @cached_property
     def _of_paragraphs(self) -> SourceFacts:
-        return SourceFacts.of([self._title, *self._paragraphs])
+        labels = sorted({paragraph.label for paragraph in self._paragraphs})
+        return SourceFacts.of([self._title, *labels, *self._paragraphs])
 
     @cached_property
     def _of_documents(self) -> SourceFacts:

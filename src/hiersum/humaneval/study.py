@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -170,7 +170,11 @@ def _is_same(secret: str, token: str) -> bool:
 
 
 def write_study(study: Study, links: Links, folder: Path) -> None:
-    """Write a new study folder; refuse one that already holds a study."""
+    """Write a new study folder.
+
+    Raises:
+        InputError: the folder already holds a study, or cannot be written.
+    """
     if (folder / STUDY_FILE).exists():
         raise InputError(
             f"{folder}: holds a study already, perhaps with answers; give another --out"
@@ -182,7 +186,12 @@ def write_study(study: Study, links: Links, folder: Path) -> None:
 
 
 def read_study(folder: Path) -> Study:
-    """Read the study in a folder."""
+    """Read the study in a folder.
+
+    Raises:
+        InputError: the folder holds no study.
+        DataError: the study is damaged or of another version.
+    """
     path = folder / STUDY_FILE
     if not path.is_file():
         raise InputError(
@@ -192,7 +201,7 @@ def read_study(folder: Path) -> Study:
     if not isinstance(record, dict) or record.get("format") != FORMAT:
         raise DataError(f"{path}: not a study of format {FORMAT}; make it again")
     try:
-        return Study(
+        study = Study(
             tuple(record["systems"]),
             tuple(_item(item) for item in record["items"]),
             tuple(record["judges"]),
@@ -201,8 +210,11 @@ def read_study(folder: Path) -> Study:
             record["seed"],
             record["inputs"],
         )
+        for problem in _problems(study):
+            raise DataError(f"{path}: {problem}; make the study again")
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{path}: damaged study ({error!r}); make it again") from error
+    return study
 
 
 def read_links(folder: Path) -> Links:
@@ -223,10 +235,24 @@ def _item(record: dict[str, Any]) -> Item:
     return Item(**{**record, "questions": questions})
 
 
+def _problems(study: Study) -> Iterator[str]:
+    known = {*study.systems, GOLD, *(f"{OTHER}{item.id}" for item in study.items)}
+    for task in study.tasks:
+        if task.item not in study.item or task.judge not in study.judges:
+            yield f"task {task.id} names an item or a judge that is not there"
+        if unknown := set(task.shown) - known:
+            yield f"task {task.id} shows {sorted(unknown)[0]!r}, which is no system"
+    if len(study.task) < len(study.tasks):
+        yield "two tasks have the same id"
+
+
 def judge_view(study: Study, judge: str, *, with_ratings: bool) -> dict[str, Any]:
     """Return what a judge's page may contain: texts and questions, never which system wrote what.
 
-    Ratings show gold summaries, which answer the questions: `with_ratings` says whether to return them.
+    Args:
+        study: the study.
+        judge: whose tasks to return, in order.
+        with_ratings: also return the ratings; they show gold summaries, which answer the questions.
     """
     qa, ratings = study.tasks_of(judge, "qa"), study.tasks_of(judge, "rating")
     is_open = with_ratings or not qa
@@ -275,7 +301,11 @@ def judge_page(study: Study, judge: str) -> str:
 
 
 def checked_answers(study: Study, task: Task, answers: Any) -> dict[str, str]:
-    """Return the answers to a task, cleaned; refuse what does not answer the task."""
+    """Return the answers to a task, cleaned.
+
+    Raises:
+        InputError: they do not answer what the task asks.
+    """
     if not isinstance(answers, Mapping):
         raise InputError(f"task {task.id}: answers must be an object")
     known = answer_fields(study, task)

@@ -131,6 +131,7 @@ def _plain(results: Iterable[Mapping[str, Any]]) -> str:
             text = escape(sentence["text"])
             speaker = f"{escape(sentence['speaker'])}: " if sentence.get("speaker") else ""
             shown = f"{speaker}\u201c{text}\u201d" if sentence.get("quoted") else text
+            shown += " (disputed)" if sentence.get("disputed") else ""
             places = (
                 f"{result['documents'][source['document']]['name']}, "
                 f"paragraph {source['paragraph'] + 1}"

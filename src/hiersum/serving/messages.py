@@ -178,6 +178,7 @@ class SentenceAnswer(BaseModel):
     )
     quoted: bool = Field(description="Quoted word for word by a system that writes its own text.")
     speaker: str = Field(description="Who is quoted, as far as the document's name says so.")
+    disputed: bool = Field(description="Whether another document says otherwise.")
     reason: str = Field(description="Why it was left out; empty for sentences of the summary.")
 
 

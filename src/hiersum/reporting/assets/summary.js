@@ -90,6 +90,7 @@ function sentenceElement(result, index, sentence, number, selection) {
   const numMore = sentence.sources.length - shown.length;
   if (numMore > 0) shown.push(h("sup", { class: "mark" }, `+${numMore}`));
   if (!sentence.sources.length) shown.push(h("sup", { class: "mark none" }, hidden(" no source "), "?"));
+  if (sentence.disputed) shown.push(h("small", { class: "disputed" }, " disputed"));
   return { text, whole: h("span", {}, text, shown, supportMark(sentence)) };
 }
 

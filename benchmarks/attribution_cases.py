@@ -53,7 +53,7 @@ class Case:
     """What each was made from."""
 
     def texts(self) -> PlacedTexts:
-        return PlacedTexts(self.cluster.documents, CONFIG.max_paragraph_words)
+        return PlacedTexts(self.cluster.documents)
 
     def holds(self, place: Place, number: int) -> bool:
         """Does the paragraph at a place have what this sentence was made from?"""
@@ -88,7 +88,7 @@ def make_cases(
             documents.append(Document.from_paragraphs(copies, "copy"))
         generator.shuffle(documents)
         cluster = Cluster(article["title"], tuple(documents), id=article["id"])
-        paragraphs = read_paragraphs(documents, CONFIG)
+        paragraphs = read_paragraphs(documents)
         if len(paragraphs) < 2:
             continue
         originals = [

@@ -1,16 +1,14 @@
 """Fit the weights of `writing/sources.py` on wikilead validation articles; say how well they fit.
 
-    python benchmarks/calibrate_attribution.py [MODEL_FOLDER]
+    python benchmarks/calibrate_attribution.py
 
-With a model folder the weights with attention are fitted too, on what that network looks at when it is
-made to write the sentences. Half of the articles are fitted on; how well calibrated the scores are is
-measured on the other half: predicted and found share of right paragraphs by tenths, and the mean
-difference between the two (expected calibration error). A test holds the code to the results.
+Half of the articles are fitted on; how well calibrated the scores are is measured on the other half:
+predicted and found share of right paragraphs by tenths, and the mean difference between the two
+(expected calibration error). A test holds the code to the results.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 
 import numpy as np
@@ -30,30 +28,23 @@ SETTINGS = [
     for copy in (None, 0.1, 0.2, "numbers")
 ]
 ARTICLES = 60  # of each setting
-ARTICLES_WITH_ATTENTION = 12
 PER_ARTICLE = 4
 MAX_CANDIDATES = 16
 PENALTY = 1e-3  # on the squared weights: keeps them finite where a part decides alone
 
 
-def observations(
-    case: Case, attention: NDArray[np.float64] | None
-) -> Iterator[tuple[Evidence, bool]]:
+def observations(case: Case) -> Iterator[tuple[Evidence, bool]]:
     """Yield the evidence for each likely paragraph of each sentence, and whether it is right."""
     texts = case.texts()
-    by_text: dict[str, tuple[int, bool]] = {}
     for number, sentence in enumerate(case.sentences):
         by_text = {
-            texts.at(place): (index, case.holds(place, number))
-            for index, paragraph in enumerate(case.paragraphs)
+            texts.at(place): case.holds(place, number)
+            for paragraph in case.paragraphs
             for place in paragraph.places
         }
-        looks = None
-        if attention is not None:
-            looks = np.array([attention[number, index] for index, _ in by_text.values()])
         paragraphs = [Paragraph(text, 0, index) for index, text in enumerate(by_text)]
-        found = Paragraphs(paragraphs).evidence(sentence, MAX_CANDIDATES, looks)
-        labels = [is_right for _, is_right in by_text.values()]
+        found = Paragraphs(paragraphs).evidence(sentence, MAX_CANDIDATES)
+        labels = list(by_text.values())
         for place, evidence in found.items():
             yield evidence, labels[place]
 
@@ -109,13 +100,11 @@ def quality(calibration: Calibration, found: list[tuple[Evidence, bool]]) -> dic
     }
 
 
-def calibrate(cases: list[Case], network_folder: str | None) -> dict[str, object]:
-    looks = [None] * len(cases) if network_folder is None else attention_of(cases, network_folder)
+def calibrate(cases: list[Case]) -> dict[str, object]:
     halves: list[list[tuple[Evidence, bool]]] = [[], []]
-    for number, (case, attention) in enumerate(zip(cases, looks)):
-        halves[number % 2] += observations(case, attention)
-    width = 4 if network_folder is None else 5
-    values = np.array([evidence[:width] for evidence, _ in halves[0]])
+    for number, case in enumerate(cases):
+        halves[number % 2] += observations(case)
+    values = np.array([evidence for evidence, _ in halves[0]])
     weights = fit(values, np.array([is_right for _, is_right in halves[0]]))
     rounded = [round(float(weight), 2) for weight in weights]
     calibration = Calibration(*rounded)
@@ -126,36 +115,6 @@ def calibrate(cases: list[Case], network_folder: str | None) -> dict[str, object
         "sentences": sum(len(case.sentences) for case in cases),
         "held_out": quality(calibration, halves[1]),
     }
-
-
-def attention_of(cases: list[Case], folder: str) -> list[NDArray[np.float64]]:
-    """Make a network write each case's sentences, and return what each sentence looked at."""
-    from hiersum.config import Config
-    from hiersum.data.batches import collate
-    from hiersum.data.example import TITLE_PLACE, build_example
-    from hiersum.ranking.baselines import ReadingOrder
-    from hiersum.text.words import count_letters
-    from hiersum.writing.neural_model import NeuralModel
-    from hiersum.writing.sources import Trail
-
-    system = NeuralModel.load(folder)
-    config = Config()
-    found = []
-    for case in cases:
-        example, chosen = build_example(
-            case.cluster, system.input_form(config), ReadingOrder(), config
-        )
-        assert [p.places for p in chosen] == [p.places for p in case.paragraphs]
-        ids = system.tokenizer.encode(" ".join(case.sentences))
-        target = [system.tokenizer.begin_id, *ids, system.tokenizer.end_id]
-        batch = collate([example]).with_targets([target])
-        [weights_SM] = system.network.source_attention(batch)
-        parts = weights_SM.split(list(batch.paragraph_lengths[0]), dim=1)
-        mass = np.stack([part.sum(1).numpy() for part in parts], axis=1)[: len(ids)]
-        mass = mass[:, int(example.documents[0] == TITLE_PLACE) :]
-        letters = [count_letters(system.tokenizer.decode(ids[: n + 1])) for n in range(len(ids))]
-        found.append(Trail(letters, mass.astype(np.float64)).by_sentence(case.sentences))
-    return found
 
 
 def gather(articles: list[dict[str, object]], per_setting: int) -> list[Case]:
@@ -169,7 +128,5 @@ def gather(articles: list[dict[str, object]], per_setting: int) -> list[Case]:
 
 
 articles = wikilead_articles("valid")
-results = {"by_words": calibrate(gather(articles, ARTICLES), None)}
-if len(sys.argv) > 1:
-    results["with_attention"] = calibrate(gather(articles, ARTICLES_WITH_ATTENTION), sys.argv[1])
+results = {"by_words": calibrate(gather(articles, ARTICLES))}
 write_results("source_scores", {"seed": SEED, **results})

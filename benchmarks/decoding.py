@@ -3,7 +3,7 @@
 `t5`: random weights of flan-t5-small's shape, the same encoder output of 1,024 tokens per cluster,
 128 new tokens forced. `released`: the paper's size in the released profile, 24 x 68 source tokens,
 140 tokens forced, 4 clusters. Beside each: the time in which the bytes of a step could be copied,
-and what a step spends its time on. `compiled`: layers through torch.compile instead.
+and what a step spends its time on.
 
 Systems take turns in rounds, so that other work on the machine falls on all of them; "times faster"
 is the median over rounds, milliseconds are the best round's.
@@ -23,7 +23,7 @@ from typing import Any
 
 import torch
 from cost import peak_growth
-from measure import by_round, side_by_side, times_faster, write_results
+from measure import by_round, times_faster, write_results
 from plain_beam import PlainSearch
 from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
@@ -31,8 +31,8 @@ from torch.profiler import ProfilerActivity, profile
 from hiersum.config import ModelConfig, SearchConfig
 from hiersum.conversion.t5 import convert_t5
 from hiersum.model.batch import Batch
-from hiersum.model.checkpoint import from_pretrained
 from hiersum.model.decoder import EncoderOutput
+from hiersum.model.folder import from_pretrained
 from hiersum.model.inference import Int8Linear
 from hiersum.model.network import EncoderDecoder, build_network
 from hiersum.model.spans import Spans
@@ -146,7 +146,6 @@ class ReleasedSearches:
             beam_size=BEAM_SIZE, min_length=139, max_length=140, stopping="released"
         )
         self.networks = {name: prepare(network, config) for name, config in VARIANTS.items()}
-        self.networks["compiled"] = prepare(network, SearchConfig(compile=True))
 
     def usual(self) -> list[tuple[int, ...]]:
         """Copy everything, every step."""
@@ -316,21 +315,8 @@ def compare_released() -> dict[str, Any]:
         )
         for name in ROUNDED
     }
-    result["compiled"] = compare_compiled(searches)
     print(result, file=sys.stderr)
     return result
-
-
-def compare_compiled(searches: ReleasedSearches) -> dict[str, float]:
-    """Measure what compiling costs once, and what it gives in every search after."""
-    compiled = partial(searches.ours, "compiled")
-    first = side_by_side({"compiled": compiled}, rounds=1)["compiled"]
-    seconds = by_round({"ours": searches.ours, "compiled": compiled}, rounds=5)
-    return {
-        "first_search_seconds": round(first, 1),
-        "milliseconds_a_step": round(1e3 * min(seconds["compiled"]) / 140, 2),
-        "times_faster_than_ours": times_faster(seconds["ours"], seconds["compiled"]),
-    }
 
 
 def peak_megabytes(system: str) -> float:

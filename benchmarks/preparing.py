@@ -22,7 +22,7 @@ from hiersum.data.batches import bucket, cut, padded_size
 from hiersum.data.corpora import read_corpus
 from hiersum.data.prepare import Part, Recipe, prepare_part
 from hiersum.data.shards import Manifest, PreparedSet, Rows
-from hiersum.ranking.baselines import SimilarityRanker
+from hiersum.ranking.ranker import SimilarityRanker
 from hiersum.text.overlap import ngram_overlap
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.tokenizer import Tokenizer, train_tokenizer
@@ -39,7 +39,7 @@ WINDOW = 4_096
 def rates(corpus: Path, model: Path) -> dict[str, object]:
     """Measure each step on the same clusters, in turn."""
     clusters = list(islice(read_corpus(corpus), NUM_CLUSTERS))
-    paragraphs = [read_paragraphs(c.documents, Config().data) for c in clusters]
+    paragraphs = [read_paragraphs(c.documents) for c in clusters]
     texts = [[paragraph.text for paragraph in each] for each in paragraphs]
     num_paragraphs = sum(len(d.paragraphs or ()) for c in clusters for d in c.documents)
     tokenizer = Tokenizer.load(model / "tokenizer.model", "paper")

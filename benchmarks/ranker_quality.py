@@ -36,13 +36,12 @@ from hiersum.bundled import FOLDER
 from hiersum.config import Config
 from hiersum.data.corpora import read_corpus
 from hiersum.evaluation.rouge import recall_interval as interval
-from hiersum.ranking.baselines import ReadingOrder, SimilarityRanker
 from hiersum.ranking.neural import NeuralRanker
-from hiersum.ranking.ranker import Ranker, best_first
+from hiersum.ranking.ranker import Ranker, ReadingOrder, SimilarityRanker, best_first
 from hiersum.ranking.scorer import CitationRanker
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.training.ranker_corpora import compare_rankers
+from hiersum.training.ranker_corpora import Corpora, compare_rankers
 from hiersum.types import Cluster, Paragraph
 
 CUTS = (5, 10)
@@ -95,7 +94,7 @@ def measure(
     """
     found: dict[int, list[list[float]]] = {cut: [] for cut in cuts}
     for cluster in clusters:
-        paragraphs = read_paragraphs(cluster.documents, Config().data)
+        paragraphs = read_paragraphs(cluster.documents)
         is_wanted = flags(cluster, paragraphs)
         if not is_wanted.any():
             continue
@@ -171,7 +170,7 @@ def cited(written: Path, built: Path) -> dict[str, Any]:
 
 
 def _num_paragraphs(cluster: Cluster) -> int:
-    return len(read_paragraphs(cluster.documents, Config().data))
+    return len(read_paragraphs(cluster.documents))
 
 
 def main() -> None:
@@ -179,7 +178,7 @@ def main() -> None:
     match sys.argv[1:]:
         case ["recall", clusters]:
             rankers = bundled_rankers()
-            result = compare_rankers([Path(clusters)], Config(), rankers)
+            result = compare_rankers(Corpora(paths=[Path(clusters)]), Config(), rankers)
             write_results("ranker_quality", result)
         case ["cited", written, clusters]:
             write_results("ranker_cited", cited(Path(written), Path(clusters)))

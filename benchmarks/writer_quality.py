@@ -32,7 +32,7 @@ from hiersum.graphs.similarity import similarity_graph
 from hiersum.model.hierarchy import GlobalLayer
 from hiersum.model.network import EncoderDecoder
 from hiersum.progress import tracked
-from hiersum.ranking.baselines import SimilarityRanker
+from hiersum.ranking.ranker import SimilarityRanker
 from hiersum.text.facts import SourceFacts, find_facts
 from hiersum.text.overlap import lcs_overlap, ngram_overlap
 from hiersum.text.sentences import split_sentences
@@ -178,7 +178,7 @@ def planning(summarizer: Summarizer, clusters: Sequence[Cluster]) -> dict[str, A
     """Return how often the first choice at a boundary is cited there, for several planners."""
     model, config = summarizer.model, summarizer.config
     assert model is not None
-    from hiersum.model.checkpoint import from_pretrained
+    from hiersum.model.folder import from_pretrained
 
     network = from_pretrained(model.folder or FOLDER)
     assert isinstance(network, EncoderDecoder)

@@ -13,7 +13,7 @@ import argparse
 import shutil
 from pathlib import Path
 
-from hiersum.model.checkpoint import CARD, TOKENIZER, from_pretrained, save_pretrained
+from hiersum.model.folder import CARD, TOKENIZER, from_pretrained, save_pretrained
 from hiersum.ranking.neural import NeuralRanker
 from hiersum.ranking.ranker import RANKER_FILES
 from hiersum.text.tokenizer import Tokenizer

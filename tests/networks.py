@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
+import numpy as np
 import torch
 from support import REPOSITORY
 
@@ -22,18 +25,25 @@ KINDS = {
     "ht": {},
     "released": {"profile": "hiersumm"},
     "ft": {"architecture": "ft", "layers": ("local", "local")},
-    "tdmca": {"architecture": "tdmca", "layers": ("local", "compressed"), "block_length": 8},
+    "tdmca": {"architecture": "tdmca", "layers": ("local", "compressed")},
     "t5": {"profile": "t5", "feed_forward": "gated-gelu", "tied_output": False},
 }
 
 
 def build(kind: str, **changes: object) -> Network:
     """Make a small network whose next tokens are neither certain nor all alike."""
-    network = build_network(ModelConfig(**{**TINY, **KINDS[kind], **changes}))
+    with mock.patch("hiersum.model.compressed.BLOCK_LENGTH", 8):
+        network = build_network(ModelConfig(**{**TINY, **KINDS[kind], **changes}))
     with torch.no_grad():
         for parameter in network.parameters():
             parameter.add_(torch.randn_like(parameter) * 0.2)
     return network.eval()
+
+
+def unpadded(ids: np.ndarray, pad_id: int) -> list[list[list[int]]]:
+    """Return the paragraphs of padded clusters, (B, P, T), or (B, M) with one paragraph each."""
+    clusters = ids if ids.ndim == 3 else ids[:, None]
+    return [[row[row != pad_id].tolist() for row in cluster] for cluster in clusters]
 
 
 class RandomNetwork:
@@ -45,7 +55,7 @@ class RandomNetwork:
         self.vocab_size = vocab_size
         self.draw = torch.Generator().manual_seed(seed)
 
-    def start(self, encoded: object, num_beams: int, with_attention: bool = False) -> object:
+    def start(self, encoded: object, num_beams: int) -> object:
         return self
 
     def step(self, token_ids: torch.Tensor, state: object) -> torch.Tensor:

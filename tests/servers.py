@@ -18,7 +18,7 @@ from support import small_vocabulary
 
 from hiersum import Cluster, Summarizer, Summary
 from hiersum.config import ModelConfig
-from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.folder import save_pretrained
 from hiersum.model.network import build_network
 from hiersum.pipeline import Failure
 from hiersum.serving.app import create_app

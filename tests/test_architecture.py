@@ -16,8 +16,19 @@ MAX_LINES = 400
 
 STRINGS = {"words", "sentences", "stemming"}
 """Files of `text` that know strings alone: the types may use them."""
-FLOOR = {"errors", "strings", "types", "config", "progress", "parallel", "bundled", "plugins"}
+FLOOR = {
+    "atomic",
+    "errors",
+    "strings",
+    "types",
+    "config",
+    "progress",
+    "parallel",
+    "bundled",
+    "plugins",
+}
 ALLOWED: dict[str, set[str]] = {
+    "atomic": set(),
     "errors": set(),
     "strings": set(),
     "types": {"errors", "strings"},
@@ -29,7 +40,7 @@ ALLOWED: dict[str, set[str]] = {
     "distributed": {"errors", "parallel"},
     "text": FLOOR,
     "request": FLOOR | {"text"},
-    "model": {"errors", "config"},
+    "model": {"atomic", "errors", "config"},
     "ranking": FLOOR | {"text", "model"},
     "graphs": FLOOR | {"text"},
     "conversion": FLOOR | {"text", "model"},

@@ -40,7 +40,7 @@ MAX_CROSSINGS = 2_700
 
 def paragraphs_of(folder: str) -> list[Paragraph]:
     documents, _ = read_documents([REPOSITORY / "examples" / folder], Config().data)
-    return read_paragraphs(documents, Config().data)
+    return read_paragraphs(documents)
 
 
 @pytest.fixture(scope="module")

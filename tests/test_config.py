@@ -16,11 +16,11 @@ from hiersum.errors import ConfigError
 def test_a_file_changes_defaults_and_an_override_changes_the_file(
     write: Callable[..., Path],
 ) -> None:
-    path = write("c.toml", "[data]\nmax_documents = 7\nnear_duplicate = 1\n")
+    path = write("c.toml", "[data]\nmax_documents = 7\n[decoding]\nmin_support = 1\n")
     config = load_config(path, ["data.max_documents=9", "extractive.style=paper"])
     assert config.data.max_documents == 9
-    assert config.data.near_duplicate == 1.0
-    assert isinstance(config.data.near_duplicate, float)
+    assert config.decoding.min_support == 1.0
+    assert isinstance(config.decoding.min_support, float)
     assert config.extractive.style == "paper"
     assert config.ranker == Config().ranker
 
@@ -56,15 +56,14 @@ def test_every_field_has_a_default_and_a_docstring_beneath_it() -> None:
             "data.max_documents=99999999999999999999",
             "data.max_documents must be at most 1,000,000,000",
         ),
-        ("data.near_duplicate=1.5", "data.near_duplicate must be between 0 and 1, got 1.5"),
+        ("decoding.min_support=1.5", "decoding.min_support must be between 0 and 1, got 1.5"),
         (
             "evaluation.bootstrap_samples=0",
             "evaluation.bootstrap_samples must be at least 1, got 0",
         ),
-        ("evaluation.seed=-1", "evaluation.seed must be at least 0, got -1"),
         ("decoding.batch_tokens=0", "decoding.batch_tokens must be at least 1, got 0"),
-        ("data.near_duplicate=nan", "data.near_duplicate must be between 0 and 1, got nan"),
-        ("data.max_paragraph_words=5", "data.max_paragraph_words must be at least 8, got 5"),
+        ("decoding.min_support=nan", "decoding.min_support must be between 0 and 1, got nan"),
+        ("data.max_target_tokens=1", "data.max_target_tokens must be at least 2, got 1"),
         ("extractive.style=funny", "extractive.style must be one of reader, paper, got 'funny'"),
         ("decoding.max_words=0", "decoding.max_words must be at least 1, got 0"),
         ("max_words=3", "--set 'max_words=3': write it as section.key=value"),

@@ -34,7 +34,7 @@ from hiersum.data.corpora import write_clusters
 from hiersum.data.prepare import SHARD_CLUSTERS, prepare_clusters
 from hiersum.distributed import open_engine
 from hiersum.errors import DataError, InputError, MissingDependencyError
-from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.folder import save_pretrained
 from hiersum.model.network import build_network
 from hiersum.parallel import Engine, LocalEngine, WorkerError
 

@@ -12,19 +12,19 @@ import pytest
 from errands import die_at_two, die_once, refuse_three, square
 
 from hiersum.errors import DataError
-from hiersum.parallel import WorkerError, in_order, in_processes
+from hiersum.parallel import LocalEngine, WorkerError, in_order
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_in_processes_gives_the_results_of_a_loop(workers: int) -> None:
-    assert sorted(in_processes(square, range(9), workers=workers)) == [n * n for n in range(9)]
-    assert list(in_processes(square, [], workers=workers)) == []
+def test_local_engine_gives_the_results_of_a_loop(workers: int) -> None:
+    assert sorted(LocalEngine(workers).run(square, range(9))) == [n * n for n in range(9)]
+    assert list(LocalEngine(workers).run(square, [])) == []
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_in_processes_raises_the_error_of_work(workers: int) -> None:
+def test_local_engine_raises_the_error_of_work(workers: int) -> None:
     with pytest.raises(DataError, match=r"clusters\.jsonl:3: is a three"):
-        list(in_processes(refuse_three, range(6), workers=workers))
+        list(LocalEngine(workers).run(refuse_three, range(6)))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -37,20 +37,20 @@ def test_engine_takes_items_shortly_before_they_are_needed(workers: int) -> None
             taken.append(number)
             yield number
 
-    for done, _ in enumerate(in_processes(square, items(), workers=workers), start=1):
+    for done, _ in enumerate(LocalEngine(workers).run(square, items()), start=1):
         assert len(taken) <= done + workers + 2
 
 
-def test_in_processes_gives_up_on_repeated_deaths() -> None:
+def test_local_engine_gives_up_on_repeated_deaths() -> None:
     with pytest.raises(WorkerError, match="one of 2 worker processes was killed 4 times in a row"):
-        list(in_processes(die_at_two, range(6), workers=2))
+        list(LocalEngine(2).run(die_at_two, range(6)))
 
 
-def test_in_processes_replaces_a_killed_worker(
+def test_local_engine_replaces_a_killed_worker(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     work = partial(die_once, folder=tmp_path)
-    assert sorted(in_processes(work, range(9), workers=2)) == list(range(9))
+    assert sorted(LocalEngine(2).run(work, range(9))) == list(range(9))
     assert (tmp_path / "died").exists()
     assert caplog.messages == ["a worker process was killed; repeating its work"]
 
@@ -61,9 +61,9 @@ from functools import partial
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from errands import say_and_sleep
-from hiersum.parallel import in_processes
+from hiersum.parallel import LocalEngine
 if __name__ == "__main__":
-    list(in_processes(partial(say_and_sleep, folder=Path({folder!r})), range(2), workers=2))
+    list(LocalEngine(2).run(partial(say_and_sleep, folder=Path({folder!r})), range(2)))
 """
 
 
@@ -80,7 +80,7 @@ def test_in_order_yields_each_item_as_soon_as_possible() -> None:
     assert seen == [("0", 2), ("1", 3), ("2", 3), ("3", 5), ("4", 5)]
 
 
-def test_in_processes_workers_end_with_their_parent(tmp_path: Path) -> None:
+def test_local_engine_workers_end_with_their_parent(tmp_path: Path) -> None:
     program = tmp_path / "parent.py"
     folder = tmp_path / "pids"
     folder.mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,8 @@ from support import EXAMPLES
 
 from hiersum import Cluster, Config, Document, Summarizer, load_config
 from hiersum.errors import CheckpointError, ConfigError, InputError
+from hiersum.text.documents import MAX_CHARACTERS
+from hiersum.text.duplicates import merge_duplicates
 from hiersum.text.paragraphs import split_document
 from hiersum.text.words import count_words
 from hiersum.writing import extractive
@@ -96,10 +99,11 @@ def test_documents_beyond_the_limit_are_said() -> None:
     assert "beyond the first 1 documents (data.max_documents)" in summary.unread[0].reason
 
 
-def test_text_beyond_the_limit_is_said() -> None:
-    summary = make_summarizer("data.max_document_characters=120").summarize([ENGLISH * 9])
-    reason = "only its first 120 characters were read (data.max_document_characters)"
-    assert summary.unread[0].reason == reason
+def test_text_beyond_the_limit_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MAX_CHARACTERS == 5_000_000
+    monkeypatch.setattr("hiersum.text.documents.MAX_CHARACTERS", 120)
+    summary = make_summarizer().summarize([ENGLISH * 9])
+    assert summary.unread[0].reason == "only its first 120 characters were read"
 
 
 def test_sources_point_into_the_text_that_was_read() -> None:
@@ -137,7 +141,7 @@ def test_only_the_best_paragraphs_are_read(monkeypatch: pytest.MonkeyPatch) -> N
     assert "union" in summary.paragraphs[0].text.lower()
 
 
-def test_a_near_copy_is_cited_only_for_sentences_it_has() -> None:
+def test_a_near_copy_is_cited_only_for_sentences_it_has(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two documents differ in one word of one sentence: that sentence has one source."""
     first = (
         "The harbour bridge reopened to all traffic on Monday morning after many months of work. "
@@ -145,7 +149,9 @@ def test_a_near_copy_is_cited_only_for_sentences_it_has() -> None:
     rest = "The council {} the plan for the new ferry on the same day, and the mayor agreed to it."
     extra = "Buses, cars and bicycles crossed in a long line, and the crowd cheered them from the shore."
     documents = [f"{first}{rest.format(verb)} {extra}" for verb in ("approved", "rejected")]
-    summary = make_summarizer("data.near_duplicate=0.6").summarize(documents)
+    looser = partial(merge_duplicates, near=0.6)
+    monkeypatch.setattr("hiersum.text.paragraphs.merge_duplicates", looser)
+    summary = make_summarizer().summarize(documents)
     assert len(summary.paragraphs) == 1
     sources = {s.text.split()[2]: len(s.sources) for s in summary.sentences}
     assert sources["bridge"] == 2

@@ -57,7 +57,7 @@ def shown(summary: Summary, *, terminal: bool, width: int = 80, colours: bool = 
         width=width,
         color_system="standard" if colours else None,
     )
-    print_summary(summary, console, max_paragraph_words=160)
+    print_summary(summary, console)
     return file.getvalue()
 
 

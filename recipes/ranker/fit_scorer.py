@@ -24,7 +24,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from hiersum.config import DataConfig
 from hiersum.data.corpora import read_corpus
 from hiersum.ranking.ranker import best_first
 from hiersum.ranking.scorer import (
@@ -66,7 +65,7 @@ def count_features(clusters: Sequence[Cluster]) -> list[Ranked]:
     """Return the clusters that have something to choose from, as numbers."""
     ranked = []
     for cluster in clusters:
-        paragraphs = read_paragraphs(cluster.documents, DataConfig())
+        paragraphs = read_paragraphs(cluster.documents)
         is_cited = cited_flags(cluster, paragraphs)
         if is_cited.any() and len(paragraphs) > 1:
             ranked.append(Ranked(features(cluster.title, paragraphs), is_cited))

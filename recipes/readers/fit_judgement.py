@@ -30,7 +30,7 @@ from hiersum.config import load_config
 from hiersum.data.batches import collate, outline_of
 from hiersum.data.corpora import read_corpus
 from hiersum.data.example import InputForm, build_example
-from hiersum.model.checkpoint import TOKENIZER, from_pretrained
+from hiersum.model.folder import TOKENIZER, from_pretrained
 from hiersum.model.network import EncoderDecoder
 from hiersum.progress import tracked
 from hiersum.ranking.choice import choose_ranker

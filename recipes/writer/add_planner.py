@@ -6,7 +6,7 @@ python recipes/writer/add_planner.py MODEL OUT [WIDTH]
 import sys
 from pathlib import Path
 
-from hiersum.model.checkpoint import TOKENIZER, from_pretrained, save_pretrained
+from hiersum.model.folder import TOKENIZER, from_pretrained, save_pretrained
 from hiersum.model.network import with_planner
 
 model, out, *width = sys.argv[1:]

@@ -27,11 +27,7 @@ def chosen_model() -> str | None:
 
 
 def recommended_settings(model: Path | str | None) -> Path | None:
-    """Return the file with a model's recommended settings, if there is one.
-
-    Args:
-        model: the folder; None for the default model.
-    """
+    """Return the file with the settings of a model folder or of the default model, if any."""
     model = model or chosen_model()
     folder = bundled_model() if model is None else Path(model)
     path = None if folder is None else folder / _SETTINGS

@@ -36,10 +36,6 @@ def open_engine(name: str, *, workers: int | None, address: str | None = None) -
         name: `local` or `ray`.
         workers: the number of processes or actors; default: one per core.
         address: an existing Ray cluster; default: start Ray on this machine.
-
-    Raises:
-        InputError: the engine is unknown, or there is no cluster at the address.
-        MissingDependencyError: Ray is not installed.
     """
     check_engine(name, address=address)
     if name == "local":
@@ -71,10 +67,6 @@ class RayEngine:
         """Yield the result of each item as soon as it is done, in no fixed order.
 
         An error in `work` is raised here, and no further item is started.
-
-        Raises:
-            WorkerError: an item killed its worker repeatedly.
-            InputError: a machine of the cluster lacks a package that the work needs.
         """
         pool = _ActorPool(work, self.workers)
         try:
@@ -207,12 +199,7 @@ class _Worker:
 
 
 def connect(address: str | None, workers: int | None) -> Any:
-    """Return Ray, connected to an existing cluster or to one started here.
-
-    Raises:
-        InputError: there is no cluster at the address.
-        MissingDependencyError: Ray is not installed.
-    """
+    """Return Ray, connected to an existing cluster or to one started here."""
     try:
         import ray
     except ImportError as error:
@@ -230,16 +217,13 @@ def connect(address: str | None, workers: int | None) -> Any:
         try:
             ray.init(**options)
             break
-        except (
-            Exception
-        ) as error:  # Ray raises a bare Exception if a busy machine starts it too slowly
+        # Ray raises a bare Exception if a busy machine starts it too slowly.
+        except Exception as error:
             ray.shutdown()
             if address is not None or not num_left:
                 raise _no_cluster(address, str(error)) from error
     if threading.current_thread() is threading.main_thread():
-        signal.signal(
-            signal.SIGTERM, on_termination
-        )  # Ray replaces the handler and does not restore it
+        signal.signal(signal.SIGTERM, on_termination)  # Ray does not restore the handler
     return ray
 
 

@@ -46,52 +46,38 @@ class LocalEngine:
     workers: int = 1
 
     def run(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """See `in_processes`."""
-        return in_processes(work, items, workers=self.workers)
+        """Yield the result of each item as soon as it is done, in no fixed order.
 
-
-def in_processes(
-    work: Callable[[Item], Result], items: Iterable[Item], *, workers: int
-) -> Iterator[Result]:
-    """Yield the result of each item as soon as it is done, in no fixed order.
-
-    An error in `work` is raised here, and no further item is started. One worker: this process.
-
-    Args:
-        work: a function that can be pickled: top-level, or a `functools.partial` of one.
-        items: the items to work on, consumed only shortly before they are needed.
-        workers: the number of processes.
-
-    Raises:
-        WorkerError: processes were killed repeatedly, usually because memory ran out.
-    """
-    remaining = iter(items)
-    first = list(islice(remaining, 2))
-    if workers == 1 or len(first) < 2:
-        yield from map(work, chain(first, remaining))
-        return
-    remaining = chain(first, remaining)
-    unfinished: list[Item] = []
-    deaths = 0
-    while True:
-        pool = _WorkerPool(work, workers)
-        try:
-            for result in pool.results(chain(unfinished, remaining)):
-                deaths = 0
-                yield result
+        An error in `work` is raised here, and no further item is started. One worker: this process.
+        `work` must be picklable; items are consumed only shortly before they are needed.
+        """
+        remaining = iter(items)
+        first = list(islice(remaining, 2))
+        if self.workers == 1 or len(first) < 2:
+            yield from map(work, chain(first, remaining))
             return
-        except BrokenProcessPool as error:
-            deaths += 1
-            if deaths > MAX_DEATHS:
-                raise WorkerError(
-                    f"one of {workers} worker processes was killed {deaths} times in a row, perhaps "
-                    "because memory ran out; finished work is kept: run the same command again with "
-                    "fewer --workers"
-                ) from error
-            logger.warning("a worker process was killed; repeating its work")
-            unfinished = pool.unfinished
-        finally:
-            pool.close()
+        remaining = chain(first, remaining)
+        unfinished: list[Item] = []
+        deaths = 0
+        while True:
+            pool = _WorkerPool(work, self.workers)
+            try:
+                for result in pool.results(chain(unfinished, remaining)):
+                    deaths = 0
+                    yield result
+                return
+            except BrokenProcessPool as error:
+                deaths += 1
+                if deaths > MAX_DEATHS:
+                    raise WorkerError(
+                        f"one of {self.workers} worker processes was killed {deaths} times in a "
+                        "row, perhaps because memory ran out; finished work is kept: run the same "
+                        "command again with fewer --workers"
+                    ) from error
+                logger.warning("a worker process was killed; repeating its work")
+                unfinished = pool.unfinished
+            finally:
+                pool.close()
 
 
 class _WorkerPool(Generic[Item, Result]):

@@ -390,12 +390,12 @@ class Summarizer:
     def request(self, **options: Unpack[Options]) -> Request:
         """Validate the options of a request; see `summarize`."""
         max_words = options.get("max_words")
-        return Request.checked(
-            options.get("focus", ""),
+        request = Request(
+            options.get("focus") or "",
             self.config.decoding.max_words if max_words is None else max_words,
             options.get("system") or self.systems[0],
             strict=options.get("strict", False),
             draft=options.get("draft", False),
             with_attention=options.get("with_attention", False),
-            systems=self.systems,
         )
+        return request.checked(self.systems)

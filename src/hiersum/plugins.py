@@ -23,16 +23,7 @@ def plugin_names(group: Group) -> list[str]:
 
 
 def load_plugin(group: Group, name: str, known: tuple[str, ...]) -> Any:
-    """Load a plugin.
-
-    Args:
-        group: the kind of plugin.
-        name: its name.
-        known: the built-in names, for the error message.
-
-    Raises:
-        ConfigError: there is no such plugin, or it cannot be imported.
-    """
+    """Load a plugin; `known` are the built-in names, for the error message."""
     declared = _declared(group)
     if name not in declared:
         names = ", ".join([*known, *sorted(declared)])

@@ -27,7 +27,7 @@ _NOTHING_WRITTEN = "The model wrote nothing about these documents; another --sys
 _NOTHING_LEFT = "Nothing is left of this summary, for no source supports any of its sentences."
 
 
-def print_summary(summary: Summary, console: Console, *, max_paragraph_words: int) -> None:
+def print_summary(summary: Summary, console: Console) -> None:
     """Print a summary and its sources; wrapped on a terminal, one item per line in a pipe."""
     show = partial(console.print, soft_wrap=not console.is_terminal)
     if summary.title:
@@ -42,7 +42,7 @@ def print_summary(summary: Summary, console: Console, *, max_paragraph_words: in
     show(_marked_text(summary, numbers, has_colour=has_colour))
     show()
     table = Table.grid(padding=(0, 1))  # indents further lines of a source
-    for mark, line in _source_lines(summary, numbers, max_paragraph_words):
+    for mark, line in _source_lines(summary, numbers):
         table.add_row(mark, line)
         if not console.is_terminal:
             show(Text.assemble(mark, " ", line))
@@ -132,9 +132,7 @@ def _doubts(summary: Summary, *, has_colour: bool) -> Iterator[Text]:
         yield Text(f"Nothing was taken from: {', '.join(names[:_MAX_NAMES])}{more}", style="dim")
 
 
-def _source_lines(
-    summary: Summary, numbers: Mapping[Place, int], max_paragraph_words: int
-) -> Iterator[tuple[Text, Text]]:
+def _source_lines(summary: Summary, numbers: Mapping[Place, int]) -> Iterator[tuple[Text, Text]]:
     """Yield the mark of each source, and its quote or beginning."""
     width = len(str(len(numbers))) + 2
     quotes: dict[Place, str] = {}
@@ -142,7 +140,7 @@ def _source_lines(
         for source in sentence.sources:
             quotes.setdefault(Place(source.document, source.paragraph), source.quote)
     unquoted = {place.document for place in numbers if not quotes[place]}
-    paragraphs = {n: split_document(summary.documents[n], max_paragraph_words) for n in unquoted}
+    paragraphs = {n: split_document(summary.documents[n]) for n in unquoted}
     for place, number in numbers.items():
         name = _document_name(summary.documents[place.document], place.document)
         quote = quotes[place].split("\n")[0]

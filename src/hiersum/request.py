@@ -29,7 +29,7 @@ class Options(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Validated options, shared by all clusters."""
+    """The options of a summary, shared by all clusters."""
 
     focus: str
     max_words: int
@@ -38,33 +38,9 @@ class Request:
     draft: bool = False
     with_attention: bool = False
 
-    @classmethod
-    def checked(
-        cls,
-        focus: str,
-        max_words: int,
-        system: str,
-        *,
-        strict: bool,
-        draft: bool = False,
-        with_attention: bool,
-        systems: Sequence[str],
-    ) -> Request:
-        """Return the request if it is valid.
-
-        Args:
-            focus: a question or aspect; may be empty.
-            max_words: maximum length.
-            system: the writer to use.
-            strict: require more support than usual.
-            draft: include unsupported sentences.
-            with_attention: also return attention between paragraphs.
-            systems: the available writers.
-
-        Raises:
-            InputError: an option is out of range or unknown.
-        """
-        focus = clean_text(focus or "").strip()
+    def checked(self, systems: Sequence[str]) -> Request:
+        """Return the request with a clean focus if it is valid for the available writers."""
+        focus, max_words, system = clean_text(self.focus).strip(), self.max_words, self.system
         if system in NEURAL_SYSTEMS and system not in systems:
             raise InputError(f"system {system!r} needs a model of its kind; name one with --model")
         if system not in systems:
@@ -74,9 +50,9 @@ class Request:
                 f"max-words must be a number from 1 to {_MAX_WORDS:,}, got {max_words!r}"
             )
         check_length("focus", focus)
-        if strict and draft:
+        if self.strict and self.draft:
             raise InputError("strict shows less than usual and draft shows all; choose one of them")
-        return cls(focus, max_words, system, strict, draft, with_attention)
+        return replace(self, focus=focus)
 
     def finds_focus_in(self, texts: Iterable[str]) -> bool:
         """Whether any text contains a word of the focus."""

@@ -60,7 +60,7 @@ def test_a_table_is_printed_with_its_signature(files: dict[str, Path]) -> None:
 def test_sources_settings_and_json(files: dict[str, Path]) -> None:
     printed = run(
         "evaluate", files["good"], files["references"], "--sources", files["references"], "--json",
-        "--set", "evaluation.preset=paper", "--set", "evaluation.seed=5",
+        "--set", "evaluation.preset=paper", "--set", "evaluation.bootstrap_samples=50",
     )  # fmt: skip
     record = json.loads(printed)
     assert record["pairs"] == 3
@@ -68,7 +68,7 @@ def test_sources_settings_and_json(files: dict[str, Path]) -> None:
     assert list(system["rouge"]) == ["rouge1", "rouge2", "rougeL"]
     assert system["measures"]["novel_1"] == 0
     assert [score["id"] for score in system["scores"]] == ["c0", "c1", "c2"]
-    assert "seed:5" in record["signature"]
+    assert "bootstrap:50" in record["signature"]
 
 
 def test_evaluate_prints_markdown(files: dict[str, Path]) -> None:

@@ -21,7 +21,7 @@ from hiersum.cli.summarize_corpus import summarize_corpus
 from hiersum.config import ModelConfig
 from hiersum.data.corpora import write_clusters
 from hiersum.errors import DataError, InputError
-from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.folder import save_pretrained
 from hiersum.model.network import build_network
 from hiersum.writing.neural import NeuralWriter
 

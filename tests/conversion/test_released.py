@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from networks import unpadded
 from support import REPOSITORY, golden_file
 
 from hiersum.config import ModelConfig
@@ -23,7 +24,7 @@ from hiersum.conversion.released import (
 )
 from hiersum.errors import CheckpointError
 from hiersum.model.batch import Batch
-from hiersum.model.checkpoint import from_pretrained
+from hiersum.model.folder import from_pretrained
 from hiersum.model.network import EncoderDecoder, build_network
 
 GOLDEN_NAMES = ["tiny-2dec", "flat", "inner-end"]
@@ -49,7 +50,7 @@ def check_golden(path: Path, numbers: Path, tmp_path: Path) -> None:
     network = from_pretrained(convert_released(path, None, tmp_path / "out"))
     golden = np.load(numbers)
     targets = [ids[ids != network.config.pad_id].tolist() for ids in golden["tgt"].T]
-    batch = Batch.from_padded(torch.tensor(golden["src"]), network.config.pad_id, targets)
+    batch = Batch.from_ids(unpadded(golden["src"], network.config.pad_id), targets)
 
     encoded = network.encode(batch)
     log_probs = batch.targets.split(network(batch).log_softmax(-1))

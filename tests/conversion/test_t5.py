@@ -14,8 +14,9 @@ from support import small_vocabulary
 from hiersum.conversion.t5 import convert_t5, prune_tokenizer
 from hiersum.errors import CheckpointError
 from hiersum.model.batch import Batch
-from hiersum.model.checkpoint import from_pretrained
+from hiersum.model.folder import from_pretrained
 
+WEIGHTS = "model.safetensors"
 FORMS = {
     "t5-1.0": {"feed_forward_proj": "relu", "tie_word_embeddings": True},
     "flan": {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False},
@@ -41,8 +42,6 @@ def theirs(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         num_layers=2,
         num_decoder_layers=4,
         num_heads=4,
-        relative_attention_num_buckets=8,
-        relative_attention_max_distance=12,
         decoder_start_token_id=0,
         **FORMS[request.param],
     )
@@ -198,6 +197,21 @@ def drop(folder: Path) -> None:
     ("damage", "arguments", "message"),
     [
         (lambda f: edit(f, model_type="bart"), {}, "describes no T5"),
+        (
+            lambda f: edit(f, relative_attention_num_buckets=8),
+            {},
+            "num_buckets must be 32 as in all",
+        ),
+        (
+            lambda f: edit(f, relative_attention_max_distance=8),
+            {},
+            "distance must be 128 as in all",
+        ),
+        (
+            lambda f: edit(f, scale_decoder_outputs="lm_head.weight" in load_file(f / WEIGHTS)),
+            {},
+            "must be scaled if they are tied, and only then",
+        ),
         (lambda f: edit(f, feed_forward_proj="gated-silu"), {}, "'gated-silu'; only relu"),
         (lambda f: edit(f, d_model=None), {}, "config.json must give d_model, got None"),
         (lambda f: edit(f, layer_norm_epsilon=1e-5), {}, "layer_norm_epsilon must be 1e-06"),

@@ -15,15 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import shared_file
 
-from hiersum.config import DataConfig
 from hiersum.data.corpora import (
     checksum,
-    clusters_with_targets,
     corpus_files,
     count_all,
     count_records,
     detect_corpus,
     identify_corpus,
+    read_corpora,
     read_corpus,
     write_clusters,
 )
@@ -298,8 +297,7 @@ WITHOUT = Cluster("a", (Document("text"),), None, "without")
 
 
 def read(path: Path, *, skip_bad: bool = False) -> list[str]:
-    clusters = clusters_with_targets([path], DataConfig(), kind="auto", skip_bad=skip_bad)
-    return [cluster.id for cluster in clusters]
+    return [cluster.id for _, cluster in read_corpora([path], skip_bad=skip_bad, with_targets=True)]
 
 
 def test_a_cluster_without_a_summary_is_refused_or_skipped(tmp_path: Path) -> None:

@@ -124,13 +124,13 @@ def test_limits_hold() -> None:
 
 
 def test_the_graph_follows_the_ranking_and_knows_all_paragraphs() -> None:
-    config = load_config(None, ["graph.min_similarity=0"])
+    config = Config()
     example, chosen = build("paper", config, build_graph=graph_builder(config))
     texts = [t for d in CLUSTER.documents for t in d.text.split("\n")]
     order = [texts.index(p.text) for p in chosen]
     expected = np.zeros((4, 4))
     expected[0, 0] = 1
-    expected[1:, 1:] = similarity_graph(texts, order)
+    expected[1:, 1:] = similarity_graph(texts, order, min_similarity=0.2)
     found = np.zeros((4, 4))
     for row, column, weight in example.graph:
         found[row, column] = weight

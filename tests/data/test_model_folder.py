@@ -10,7 +10,7 @@ from support import small_vocabulary
 from hiersum.config import Config, ModelConfig
 from hiersum.data.model_folder import tokenizer_of, with_network_of
 from hiersum.errors import CheckpointError
-from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.folder import save_pretrained
 from hiersum.model.network import build_network
 
 

@@ -36,10 +36,10 @@ from hiersum.data.prepare import (
 )
 from hiersum.data.shards import PreparedSet, from_bytes, read_shard
 from hiersum.errors import CheckpointError, DataError, InputError
-from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.folder import save_pretrained
 from hiersum.model.network import build_network
-from hiersum.ranking.baselines import SimilarityRanker
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
+from hiersum.ranking.ranker import SimilarityRanker
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster, Document, Example, Paragraph
 
@@ -224,7 +224,7 @@ def test_other_settings_other_tokenizers_and_other_clusters_are_refused(
     ):
         with pytest.raises(InputError, match=f"out: was prepared with {sentence}; give another"):
             prepare_clusters([clusters], out, load_config(None, [setting]), model=model)
-    unimportant = load_config(None, ["model.width=64", "graph.min_similarity=0.5"])
+    unimportant = load_config(None, ["model.width=64", "graph.kind=discourse"])
     prepare_clusters([clusters], out, unimportant, model=model)
     other = write_lines(made_up_articles(3), tmp_path / "other.jsonl")
     with pytest.raises(InputError, match=r"was prepared from other clusters \(clusters\.jsonl\)"):
@@ -393,7 +393,7 @@ def examples_of(
 
 
 def test_paragraphs_that_copy_the_target_are_emptied_where_they_stand() -> None:
-    cleaned = empty_clones(CLUSTER, Config())
+    cleaned = empty_clones(CLUSTER)
     assert [document.paragraphs for document in cleaned.documents] == [
         (OTHERS[0], "", OTHERS[1]),
         ("", "The bridge was built by two brothers from the north."),
@@ -404,12 +404,12 @@ def test_paragraphs_that_copy_the_target_are_emptied_where_they_stand() -> None:
 
 def test_without_clones_or_without_a_target_a_cluster_stays_as_it_is() -> None:
     for cluster in (replace(CLUSTER, summary=None), replace(CLUSTER, summary="Other words.")):
-        assert empty_clones(cluster, Config()) is cluster
+        assert empty_clones(cluster) is cluster
 
 
 def test_a_shard_holds_what_the_one_way_to_an_example_gives(model: Path) -> None:
     form = InputForm(Tokenizer.load(model / "tokenizer.model", "paper"))
-    cleaned = empty_clones(CLUSTER, Config())
+    cleaned = empty_clones(CLUSTER)
     expected, paragraphs = build_example(cleaned, form, SimilarityRanker(), Config())
     assert examples_of([CLUSTER], model) == [expected]
     assert sorted((p.document, p.position) for p in paragraphs) == [(0, 0), (0, 2), (1, 1)]
@@ -418,7 +418,7 @@ def test_a_shard_holds_what_the_one_way_to_an_example_gives(model: Path) -> None
 def test_a_users_graph_still_fits_when_a_clone_is_gone(model: Path) -> None:
     documents = tuple(
         Document.from_paragraphs(list(empty.paragraphs or ()))
-        for empty in empty_clones(CLUSTER, Config()).documents
+        for empty in empty_clones(CLUSTER).documents
     )
     weights = np.arange(25.0).reshape(5, 5)
     cluster = replace(CLUSTER, documents=documents, graph=tuple(map(tuple, weights.tolist())))

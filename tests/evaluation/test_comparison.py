@@ -70,14 +70,13 @@ def test_what_the_numbers_hide_is_noted() -> None:
     )
 
 
-def test_the_same_seed_gives_the_same_report() -> None:
+def test_the_same_texts_give_the_same_report() -> None:
     texts = (REFERENCES[0], "The ferry.", "Nobody was there.")
     first, again = (
-        evaluate(joined(texts), EvaluationConfig(seed=seed), names=["s"]).to_record()
-        for seed in (3, 3)
+        evaluate(joined(texts), EvaluationConfig(), names=["s"]).to_record() for _ in range(2)
     )
     assert first == again
-    assert "seed:3" in first["signature"]
+    assert "seed:1" in first["signature"]
 
 
 FOUR_REFERENCES = ("The bridge is open.", "The ferry is closed.", "Nobody was hurt.", "It rained.")

@@ -134,7 +134,7 @@ def test_missing_spacy_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         discourse_graph([Paragraph("A text.", document=0, position=0)])
 
 
-def test_an_unknown_pipeline_is_named() -> None:
-
+def test_a_missing_pipeline_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discourse, "PIPELINE", "xx_none")
     with pytest.raises(ConfigError, match="no spaCy pipeline 'xx_none'"):
-        list(find_names(["A text."], pipeline="xx_none"))
+        list(find_names(["A text."]))

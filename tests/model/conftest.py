@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from unittest import mock
 
 import pytest
 import torch
@@ -25,10 +26,7 @@ TINY = {
 }
 BY_ARCHITECTURE = {
     "ft": {"layers": ("local", "local")},
-    "tdmca": {
-        "layers": ("local", "compressed", "local", "compressed", "local"),
-        "block_length": 8,
-    },
+    "tdmca": {"layers": ("local", "compressed", "local", "compressed", "local")},
 }
 
 
@@ -43,7 +41,8 @@ def tiny() -> Callable[..., Network]:
 
     def build(**changes: object) -> Network:
         by_architecture = BY_ARCHITECTURE.get(str(changes.get("architecture")), {})
-        network = build_network(ModelConfig(**{**TINY, **by_architecture, **changes}))
+        with mock.patch("hiersum.model.compressed.BLOCK_LENGTH", 8):
+            network = build_network(ModelConfig(**{**TINY, **by_architecture, **changes}))
         with torch.no_grad():
             for parameter in network.parameters():
                 parameter.add_(torch.randn_like(parameter) * 0.2)

@@ -1,24 +1,11 @@
-"""Batch: only real tokens and paragraphs come in, whatever they were padded with."""
+"""Batch: only real tokens and paragraphs come in."""
 
 from __future__ import annotations
 
 import pytest
-import torch
 
 from hiersum.errors import InputError
 from hiersum.model.batch import Batch
-
-
-def test_padding_of_any_size_gives_the_same_batch() -> None:
-    tight = Batch.from_ids([[[7, 8], [9]], [[10]]])
-    padded = torch.full((2, 4, 5), 6)
-    padded[0, 0, :2] = torch.tensor([7, 8])
-    padded[0, 1, 0], padded[1, 0, 0] = 9, 10
-
-    batch = Batch.from_padded(padded, pad_id=6)
-
-    assert torch.equal(batch.source_R, tight.source_R)
-    assert batch.paragraph_lengths == tight.paragraph_lengths == ((2, 1), (1,))
 
 
 def test_an_empty_paragraph_leaves_with_its_edges_but_keeps_the_ranks_of_the_others() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -13,7 +15,7 @@ from hiersum.model.parts import Parts
 from hiersum.model.spans import Spans
 
 
-def make_layers(**changes: object) -> tuple[BlockAttention, CompressedAttention]:
+def make_layers(compression: int = 3) -> tuple[BlockAttention, CompressedAttention]:
     config = ModelConfig(
         architecture="tdmca",
         layers=("local", "compressed"),
@@ -21,10 +23,12 @@ def make_layers(**changes: object) -> tuple[BlockAttention, CompressedAttention]
         ff_width=8,
         num_heads=2,
         num_pooling_heads=2,
-        block_length=4,
-        **changes,
     )
-    layers = [BlockAttention(Parts(config)).eval(), CompressedAttention(Parts(config)).eval()]
+    with (
+        mock.patch("hiersum.model.compressed.BLOCK_LENGTH", 4),
+        mock.patch("hiersum.model.compressed.COMPRESSION", compression),
+    ):
+        layers = [BlockAttention(Parts(config)).eval(), CompressedAttention(Parts(config)).eval()]
     for layer in layers:
         initialize(layer)
     block, compressed = layers

@@ -14,8 +14,8 @@ SOURCES = Spans((5, 5, 5, 2, 7, 7))
 
 
 def test_source_block_attends_as_each_source_alone() -> None:
-    """Held to torch's kernel, source by source; weights sum to 1 and give the same mix."""
-    key_RHK, value_RHK = torch.randn(2, SOURCES.num_rows, 3, 4)
+    """Held to torch's kernel, source by source."""
+    key_RHK, value_RHK = torch.randn(2, sum(SOURCES.lengths), 3, 4)
     query_BNHK = torch.randn(6, 2, 3, 4)
 
     blocks = source_blocks(key_RHK, value_RHK, SOURCES)
@@ -23,21 +23,18 @@ def test_source_block_attends_as_each_source_alone() -> None:
     assert [len(block) for block in blocks] == [3, 1, 2]
     queries = query_BNHK.split([3, 1, 2])
     mixed_BNHK = torch.cat([b.attend(q, 0.7) for b, q in zip(blocks, queries)])
-    weights = [w for b, q in zip(blocks, queries) for w in b.weights(q, 0.7)]
-    for query, key, value, mixed, weights_HNM in zip(
-        query_BNHK, SOURCES.split(key_RHK), SOURCES.split(value_RHK), mixed_BNHK, weights
+    for query, key, value, mixed in zip(
+        query_BNHK, SOURCES.split(key_RHK), SOURCES.split(value_RHK), mixed_BNHK
     ):
         expected_HNK = F.scaled_dot_product_attention(
             *(rows.transpose(0, 1) for rows in (query, key, value)), scale=0.7
         )
         torch.testing.assert_close(mixed, expected_HNK.transpose(0, 1))
-        torch.testing.assert_close(weights_HNM.sum(-1), torch.ones(3, 2))
-        torch.testing.assert_close(torch.einsum("hnm,mhk->nhk", weights_HNM, value), mixed)
 
 
 def test_half_source_block_attends_nearly_the_same() -> None:
-    """Within what eight bits of a number leave open; some sources can be kept, and weights sum to 1."""
-    key_RHK, value_RHK = torch.randn(2, SOURCES.num_rows, 3, 4)
+    """Within what eight bits of a number leave open; some sources can be kept."""
+    key_RHK, value_RHK = torch.randn(2, sum(SOURCES.lengths), 3, 4)
     query_CNHK = torch.randn(2, 2, 3, 4)
 
     whole, *_ = keep_sources(source_blocks(key_RHK, value_RHK, SOURCES), [1, 2])
@@ -47,9 +44,6 @@ def test_half_source_block_attends_nearly_the_same() -> None:
     mixed = half.attend(query_CNHK, 0.7)
     assert mixed.dtype == query_CNHK.dtype
     torch.testing.assert_close(mixed, whole.attend(query_CNHK, 0.7), atol=0.03, rtol=0.03)
-    weights = half.weights(query_CNHK, 0.7)
-    torch.testing.assert_close(weights, whole.weights(query_CNHK, 0.7), atol=0.02, rtol=0.02)
-    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3, 2))
 
 
 @pytest.mark.parametrize(
@@ -64,7 +58,7 @@ def test_half_source_block_attends_nearly_the_same() -> None:
 )
 def test_keep_sources_keeps_order_and_copies_nothing(clusters: list[int], sizes: list[int]) -> None:
     """In the order asked for, neighbours still together, and without a copy."""
-    rows = torch.arange(SOURCES.num_rows).float()[:, None, None].expand(-1, 3, 4)
+    rows = torch.arange(sum(SOURCES.lengths)).float()[:, None, None].expand(-1, 3, 4)
     blocks = source_blocks(rows, rows + 100, SOURCES)
 
     kept = keep_sources(blocks, clusters)

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from hiersum.errors import ConfigError
 from hiersum.model.batch import Batch
-from hiersum.model.checkpoint import from_pretrained, save_pretrained
+from hiersum.model.folder import from_pretrained, save_pretrained
 from hiersum.model.inference import (
     SMALL_MATRIX,
     Int8Linear,
@@ -28,7 +28,7 @@ EVERY_NETWORK = pytest.mark.parametrize(
         {},
         {"profile": "hiersumm"},
         {"profile": "t5", "feed_forward": "gated-gelu", "tied_output": False},
-        {"profile": "t5", "scaled_output": True, "output_bias": False},
+        {"profile": "t5"},
         {"architecture": "tdmca"},
     ],
     ids=str,
@@ -50,6 +50,7 @@ def test_int8_linear_is_near_the_layer_it_replaces() -> None:
 @EVERY_NETWORK
 def test_quantized_log_probs_stay_near(tiny, sources, changes: dict) -> None:
     """To 0.05 on average at 3 steps of two hypotheses, which no wrong weight, bias or scale gives."""
+    torch.manual_seed(3)
     network = tiny(**changes)
     small = quantized(network)
     tokens_SBN = torch.randint(9, 40, (3, 2, 2))

@@ -12,6 +12,7 @@ import torch
 from networks import paper_config
 
 from hiersum.config import ModelConfig
+from hiersum.config.model import BLOCK_LENGTH, COMPRESSION
 from hiersum.model.batch import Batch
 from hiersum.model.network import EncoderDecoder, Network, build_network
 
@@ -157,12 +158,7 @@ def test_presets_are_the_papers() -> None:
     )
     assert ft.layers == ("local",) * 6
     assert "".join(kind[0] for kind in tdmca.layers) == "lclcl"
-    assert (tdmca.width, tdmca.ff_width, tdmca.block_length, tdmca.compression) == (
-        512,
-        2048,
-        256,
-        3,
-    )
+    assert (tdmca.width, tdmca.ff_width, BLOCK_LENGTH, COMPRESSION) == (512, 2048, 256, 3)
 
 
 def test_embeddings_are_one_tensor_unless_kept_apart(tiny) -> None:

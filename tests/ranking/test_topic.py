@@ -97,7 +97,7 @@ NOISE = [
 
 def weights(title: str, *texts: str) -> list[float]:
     documents = [Document(text) for text in texts]
-    return weigh_documents(title, read_paragraphs(documents, DataConfig()), len(documents))
+    return weigh_documents(title, read_paragraphs(documents), len(documents))
 
 
 def about(title: str, *texts: str) -> set[int]:

@@ -11,7 +11,6 @@ import pytest
 from browsers import marked, wait_until_in_view
 from playwright.sync_api import expect
 
-from hiersum.config import Config
 from hiersum.reporting.html import result_with_report, write_report, write_results
 from hiersum.text.paragraphs import split_document
 from hiersum.text.sentences import split_sentences
@@ -126,7 +125,7 @@ def test_unsupported_facts_are_marked(open_page: Open, bridge: Summary, tmp_path
 def side_of(summary: Summary, name: str, sentence: str, value: str) -> Side:
     """Make a side of a disagreement: a sentence of a document, and the value in it."""
     number = [document.name for document in summary.documents].index(name)
-    paragraphs = split_document(summary.documents[number], Config().data.max_paragraph_words)
+    paragraphs = split_document(summary.documents[number])
     place = next(at for at, text in enumerate(paragraphs) if sentence in text)
     start = sentence.index(value)
     return Side(number, place, sentence, start, start + len(value))

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from hiersum import Document, Summarizer, load_config
+from hiersum import Document, Summarizer
 from hiersum.reporting import record as module
 from hiersum.reporting.record import report_record
 from hiersum.types import Paragraph, Place, Source, Summary, SummarySentence
@@ -46,14 +46,6 @@ def test_the_text_of_a_cited_place_is_that_of_its_paragraph(bridge: Summary) -> 
         for source in sentence.sources:
             paragraph = record["documents"][source.document]["paragraphs"][source.paragraph]
             assert sentence.text[:60] in paragraph["text"]
-
-
-def test_documents_are_split_as_the_settings_say() -> None:
-    config = load_config(None, ["data.max_paragraph_words=12"])
-    text = "The bridge of the town is open again since Monday. The ferry of the town will stop in June."
-    summary = Summarizer(config=config).summarize([text])
-    assert [len(d["paragraphs"]) for d in report_record(summary, config)["documents"]] == [2]
-    assert [len(d["paragraphs"]) for d in report_record(summary)["documents"]] == [1]
 
 
 def test_the_ranking_has_scores_and_all_places(bridge: Summary) -> None:

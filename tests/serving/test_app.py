@@ -13,6 +13,7 @@ import pytest
 from servers import PROSE, GatedSummarizer, events
 
 from hiersum import Cluster, Document, Summarizer, load_config
+from hiersum.serving import app
 from hiersum.serving.messages import SummarizeBody
 from hiersum.types import SummarySentence
 
@@ -134,9 +135,12 @@ def test_bad_requests_are_refused_in_one_sentence(  # type: ignore[no-untyped-de
     assert list(answer.json()) == ["detail"]
 
 
-def test_a_body_that_hides_its_size_or_never_comes_is_refused(serve: Serve) -> None:
-    settings = ["serving.max_body_megabytes=1", "serving.body_seconds=1"]
-    client = serve(Summarizer(config=load_config(None, settings)))
+def test_a_body_that_hides_its_size_or_never_comes_is_refused(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert app.BODY_SECONDS == 60
+    monkeypatch.setattr(app, "BODY_SECONDS", 1)
+    client = serve(Summarizer(config=load_config(None, ["serving.max_body_megabytes=1"])))
     headers = {"content-type": "application/json"}
     chunks = (b" " * 100_000 for _ in range(30))
     assert client.post("/v1/summarize", content=chunks, headers=headers).status_code == 413

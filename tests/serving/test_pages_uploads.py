@@ -12,15 +12,14 @@ from fastapi.testclient import TestClient
 from support import EXAMPLES, make_docx, make_pdf, without_bytes
 
 from hiersum import Summarizer
-from hiersum.config import Config, DataConfig
 from hiersum.serving.app import create_app
 from hiersum.text.documents import read_document
 
 PROSE = "The harbour bridge reopened on Monday after eleven months of repairs, the city said."
 
 
-def client(**limits: int) -> TestClient:
-    app = create_app(Summarizer(config=Config(data=DataConfig(**limits))))
+def client() -> TestClient:
+    app = create_app(Summarizer())
     return TestClient(app, headers={"Content-Type": "application/octet-stream"})
 
 
@@ -28,7 +27,7 @@ def client(**limits: int) -> TestClient:
 def test_a_file_gives_what_the_file_on_disk_gives(name: str) -> None:
     path = EXAMPLES / "harbour-bridge" / name
     answer = client().post("/v1/read", params={"name": name}, content=path.read_bytes())
-    document, _ = read_document(path, DataConfig())
+    document, _ = read_document(path)
     assert answer.json() == {
         "documents": [{"name": name, "url": document.url, "text": document.text}],
         "unread": [],
@@ -125,9 +124,8 @@ def test_a_file_that_does_not_arrive_is_given_up(monkeypatch: pytest.MonkeyPatch
     assert answer.json()["detail"] == "a.txt: took longer than 0.05 s to arrive"
 
 
-def test_what_is_beyond_a_limit_is_named() -> None:
-    answer = client(max_document_characters=40).post(
-        "/v1/read", params={"name": "a.txt"}, content=PROSE.encode()
-    )
+def test_what_is_beyond_a_limit_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hiersum.text.documents.MAX_CHARACTERS", 40)
+    answer = client().post("/v1/read", params={"name": "a.txt"}, content=PROSE.encode())
     (unread,) = answer.json()["unread"]
     assert unread["reason"].startswith("only its first 40 characters were read")

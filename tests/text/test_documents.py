@@ -58,13 +58,16 @@ def test_read_documents_reads_a_file_named_twice_once(write: Write, tmp_path: Pa
 
 def test_read_documents_reads_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(PROSE.encode())))
-    document, _ = read_document(Path("-"), CONFIG)
+    document, _ = read_document(Path("-"))
     assert (document.name, document.text) == ("standard input", PROSE)
 
 
-def test_read_documents_reports_where_a_long_document_is_cut(write: Write) -> None:
+def test_read_documents_reports_where_a_long_document_is_cut(
+    write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hiersum.text.documents.MAX_CHARACTERS", 200)
     path = write("long.txt", "One line of text.\n" * 100)
-    documents, unread = read_documents([path], DataConfig(max_document_characters=200))
+    documents, unread = read_documents([path], CONFIG)
     assert len(documents[0].text) <= 200
     assert "only its first 200 characters were read" in unread[0].reason
     assert unread[0].document == 0
@@ -159,9 +162,10 @@ def test_find_passed_over_gives_the_reason() -> None:
     assert "data.on_topic_only" in off_topic.reason
 
 
-def test_choose_documents_cleans_and_cuts_given_paragraphs() -> None:
+def test_choose_documents_cleans_and_cuts_given_paragraphs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hiersum.text.documents.MAX_CHARACTERS", 30)
     document = Document.from_paragraphs(["The \x1b[1mferry\x00 sank.", "x" * 50, "beyond"])
-    (chosen,), (unread,) = choose_documents([document], DataConfig(max_document_characters=30))
+    (chosen,), (unread,) = choose_documents([document], CONFIG)
     assert chosen.paragraphs is not None
     assert len(chosen.paragraphs) == 3, "a user's graph counts on every paragraph"
     assert chosen.paragraphs[0] == "The [1mferry sank."

@@ -69,6 +69,16 @@ def test_case_and_punctuation_do_not_make_a_difference() -> None:
     assert len(merge_duplicates(paragraphs, near=1)) == 1
 
 
+def test_near_duplicates_share_eight_tenths_of_their_triples() -> None:
+    """30 of 37 are enough, 29 are not."""
+    words = [f"word{letter}" for letter in "abcdefghijklmnopqrstuvwxyzäöüßåæøñçéèêë"]
+    text = " ".join(words[:39])
+    near, far = text.rsplit(maxsplit=7)[0], text.rsplit(maxsplit=8)[0]
+    for other, number in ((near, 1), (far, 2)):
+        paragraphs = [Paragraph(text, 0, 0), Paragraph(other, 1, 0)]
+        assert len(merge_duplicates(paragraphs)) == number
+
+
 def test_near_duplicates_stay_apart_when_only_copies_are_wanted() -> None:
     texts = [" ".join(WORDS[:60]), " ".join([*WORDS[:59], "other"])]
     paragraphs = [Paragraph(text, n, 0) for n, text in enumerate(texts)]

@@ -100,11 +100,6 @@ def test_overlap_refuses_sides_of_different_length() -> None:
         ngram_overlap(["a", "b"], ["a"], 1)
 
 
-def test_ngrams_refuse_n_below_one() -> None:
-    with pytest.raises(ValueError, match="n must be at least 1, got 0"):
-        ngram_overlap("a", ["a"], 0)
-
-
 @settings(max_examples=400)
 @given(
     pairs=st.lists(st.tuples(many_lines, many_lines), min_size=1, max_size=4), stem=st.booleans()

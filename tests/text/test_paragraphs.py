@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hiersum.config import DataConfig
 from hiersum.text.paragraphs import PlacedTexts, is_fragment, read_paragraphs, split_text
 from hiersum.text.words import count_words, split_words
 from hiersum.types import Document, Place
@@ -91,6 +90,11 @@ def test_a_short_list_is_not_taken_for_wrapped_lines() -> None:
     assert split_text("\n".join(lines), 160) == [line.removeprefix("- ") for line in lines]
 
 
+def test_split_text_cuts_after_160_words() -> None:
+    text = " ".join(["Nine words stand in this sentence about a bridge."] * 18)
+    assert [count_words(part) for part in split_text(text)] == [153, 9]
+
+
 @given(st.text(alphabet="ab .\n-\t1é桥", max_size=400), st.integers(8, 30))
 def test_splitting_keeps_the_words_and_the_limit(text: str, max_words: int) -> None:
     parts = split_text(text, max_words)
@@ -134,21 +138,21 @@ def test_prose_is_no_fragment(text: str) -> None:
 
 def test_positions_point_into_the_document_even_when_something_is_dropped() -> None:
     document = Document(f"Heading\n{FIRST}\nShare this now!\n{SECOND}", url="https://a.example")
-    paragraphs = read_paragraphs([document], DataConfig())
+    paragraphs = read_paragraphs([document])
     assert [(p.position, p.text) for p in paragraphs] == [(1, FIRST), (3, SECOND)]
     assert {p.url for p in paragraphs} == {"https://a.example"}
 
 
 def test_a_paragraph_of_two_documents_is_kept_once_and_knows_both() -> None:
     documents = [Document(FIRST), Document(f"{SECOND}\n{FIRST}")]
-    first, second = read_paragraphs(documents, DataConfig())
+    first, second = read_paragraphs(documents)
     assert (first.text, first.document, first.also_in) == (FIRST, 0, (Place(1, 1),))
     assert (second.document, second.position) == (1, 0)
 
 
 def test_nothing_is_dropped_or_merged_where_a_graph_counts_on_it() -> None:
     documents = [Document.from_paragraphs(["Heading", FIRST]), Document.from_paragraphs([FIRST])]
-    assert [p.text for p in read_paragraphs(documents, DataConfig(), keep_all=True)] == [
+    assert [p.text for p in read_paragraphs(documents, keep_all=True)] == [
         "Heading",
         FIRST,
         FIRST,
@@ -157,17 +161,15 @@ def test_nothing_is_dropped_or_merged_where_a_graph_counts_on_it() -> None:
 
 def test_given_paragraphs_are_never_split() -> None:
     document = Document.from_paragraphs([" ".join([FIRST] * 20)])
-    assert len(read_paragraphs([document], DataConfig())) == 1
+    assert len(read_paragraphs([document])) == 1
 
 
 def test_short_notes_are_read_when_there_is_nothing_else() -> None:
-    assert [p.text for p in read_paragraphs([Document("Bridge open.")], DataConfig())] == [
-        "Bridge open."
-    ]
+    assert [p.text for p in read_paragraphs([Document("Bridge open.")])] == ["Bridge open."]
 
 
 def test_a_place_gives_back_its_paragraph() -> None:
     documents = [Document("One thing.\nAnother thing."), Document.from_paragraphs(["a", "b"])]
-    texts = PlacedTexts(documents, 160)
+    texts = PlacedTexts(documents)
     assert texts.at(Place(0, 1)) == "Another thing."
     assert texts.at(Place(1, 0)) == "a"

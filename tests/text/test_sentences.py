@@ -18,6 +18,8 @@ CASES = [
     ["No full stop here"],
     ["J.R.R. Tolkien wrote it.", "H.G. Wells and J.K. Rowling read it.", "See Op. 67."],
     ["It is a township, pop. 340, in the hills.", "She married Max.", "Police came."],
+    ["Der Vertrag endet zum 31. Dezember.", "Laut Abs. 2 kostet er 4 Mio. Euro.", "„Ja“, sagt er."],
+    ["La Dra. López vive en la calle núm. 12.", "Il sig. Rossi vive qui.", "Ул. Ленина, рис. 3."],
     ["Then-No. 10 paid Rs. 500 for it.", "It cost 5 тыс. рублей there."],
 ]
 

@@ -14,7 +14,7 @@ from support import bridge_texts, small_vocabulary
 from hiersum.config import Config, config_from_dict, config_to_dict
 from hiersum.data.example import InputForm, build_example
 from hiersum.data.shards import Manifest, PreparedSet, write_shard
-from hiersum.ranking.baselines import SimilarityRanker
+from hiersum.ranking.ranker import SimilarityRanker
 from hiersum.text.paragraphs import split_document
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster, Document, Example

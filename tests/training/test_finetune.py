@@ -14,7 +14,7 @@ from hiersum.config import ModelConfig, load_config
 from hiersum.data.corpora import write_clusters
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import CheckpointError, DataError, InputError
-from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.folder import save_pretrained
 from hiersum.model.network import build_network
 from hiersum.training.finetune import finetune, split
 from hiersum.training.run_folder import read_metrics

@@ -18,7 +18,7 @@ from hiersum.evaluation.rouge import recalls_at
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.ranking.ranker import best_first
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.training.ranker_corpora import evaluate_ranker
+from hiersum.training.ranker_corpora import Corpora, evaluate_ranker
 from hiersum.types import Cluster, Document, Paragraph
 
 torch.set_num_threads(1)
@@ -58,7 +58,7 @@ def corpus(tmp_path: Path) -> Path:
 def test_each_cut_is_measured_on_the_clusters_that_are_large_enough(
     model: Path, corpus: Path
 ) -> None:
-    report = evaluate_ranker([corpus], Config(), model=model)
+    report = evaluate_ranker(Corpora(paths=[corpus]), Config(), model=model)
     assert [cut["clusters"] for cut in report["cuts"]] == [4, 1, 0, 0]
     assert report["cuts"][2]["ranker"] is None
     ranker = NeuralRanker.load(model, TOKENIZER)
@@ -85,16 +85,16 @@ def test_the_table_names_the_papers_numbers_as_measured_elsewhere(
     assert "on WikiSum; not comparable" in result.stdout
     assert "none" in result.stdout, "no cluster is large enough for 40 paragraphs"
     record = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
-    assert record == evaluate_ranker([corpus], Config(), model=model)
+    assert record == evaluate_ranker(Corpora(paths=[corpus]), Config(), model=model)
 
 
 def test_what_cannot_be_measured_is_refused(model: Path, corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"has no tokenizer\.model; make one with"):
-        evaluate_ranker([corpus], Config(), model=tmp_path)
+        evaluate_ranker(Corpora(paths=[corpus]), Config(), model=tmp_path)
     small = tmp_path / "small.jsonl"
     write_clusters([cluster(1, 5)], small)
     with pytest.raises(DataError, match=r"small\.jsonl: every cluster has 10 paragraphs or fewer"):
-        evaluate_ranker([small], Config(), model=model)
+        evaluate_ranker(Corpora(paths=[small]), Config(), model=model)
     (model / "ranker.json").unlink()
     with pytest.raises(CheckpointError, match=r"has no ranker\.json, so no trained ranker"):
-        evaluate_ranker([corpus], Config(), model=model)
+        evaluate_ranker(Corpora(paths=[corpus]), Config(), model=model)

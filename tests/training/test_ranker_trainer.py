@@ -23,6 +23,7 @@ from hiersum.data.corpora import write_clusters
 from hiersum.errors import CheckpointError, ConfigError, TrainingError
 from hiersum.ranking.neural import NeuralRanker
 from hiersum.text.tokenizer import Tokenizer
+from hiersum.training import ranker_trainer
 from hiersum.training.ranker_examples import RankerExamples, label_clusters
 from hiersum.training.ranker_trainer import RankerTrainer, train_ranker
 from hiersum.training.run_folder import RunFolder, read_metrics
@@ -34,14 +35,19 @@ TINY = {
     "ranker_training": {
         "width": 16,
         "epochs": 4,
-        "batch_tokens": 300,
-        "log_every": 2,
         "validate_every": 3,
     }
 }
 GOOD = "the harbour bridge reopened to traffic on monday"
 BAD = "ferries carried people while it was closed"
 CLOCKS = ("paragraphs_per_second",)
+
+
+@pytest.fixture(autouse=True)
+def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert (ranker_trainer.BATCH_TOKENS, ranker_trainer.LOG_EVERY) == (8_192, 20)
+    monkeypatch.setattr(ranker_trainer, "BATCH_TOKENS", 300)
+    monkeypatch.setattr(ranker_trainer, "LOG_EVERY", 2)
 
 
 def made_up_clusters(number: int, seed: int = 0) -> list[Cluster]:
@@ -135,9 +141,10 @@ def test_without_validation_it_is_the_last_one(tmp_path: Path) -> None:
     assert notes["trained_paragraphs"] == len(examples())
 
 
-def test_same_seed_same_ranker(tmp_path: Path) -> None:
+def test_same_seed_same_ranker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert same_ranker(run(settings(), tmp_path / "a"), run(settings(), tmp_path / "b"))
-    assert not same_ranker(tmp_path / "a/model", run(settings(seed=2), tmp_path / "c"))
+    monkeypatch.setattr(ranker_trainer, "SEED", 2)
+    assert not same_ranker(tmp_path / "a/model", run(settings(), tmp_path / "c"))
 
 
 @pytest.mark.parametrize("optimizer", ["adagrad", "adam"])

@@ -26,7 +26,7 @@ from hiersum.errors import (
     MissingDependencyError,
     TrainingError,
 )
-from hiersum.model.checkpoint import from_pretrained
+from hiersum.model.folder import from_pretrained
 from hiersum.training.run_folder import RunFolder, read_metrics
 from hiersum.training.trainer import Trainer, make_accelerator, train
 

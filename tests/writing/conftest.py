@@ -38,11 +38,9 @@ def search() -> Search:
     """Search a network for summaries of sources."""
 
     def run(network: Network, sources: Sources, **settings: object) -> list[list[Hypothesis]]:
-        names = ("num_best", "forbidden", "constraints", "rerank", "with_attention")
+        names = ("num_best", "forbidden", "constraints")
         options = {name: settings.pop(name) for name in names if name in settings}
         batch = Batch.from_ids(sources)
-        if options.pop("with_attention", False):
-            options["paragraph_lengths"] = batch.paragraph_lengths
         with torch.no_grad():
             encoded = network.encode(batch)
         config = SearchConfig(**{"max_length": 12, **settings})

@@ -20,9 +20,7 @@ from hiersum.writing.extractive import Task, lead, lexrank, select
 
 PAPER = ExtractiveConfig(style="paper")
 READER = ExtractiveConfig()
-PARAGRAPHS = read_paragraphs(
-    read_documents([EXAMPLES / "harbour-bridge"], DataConfig())[0], DataConfig()
-)
+PARAGRAPHS = read_paragraphs(read_documents([EXAMPLES / "harbour-bridge"], DataConfig())[0])
 
 
 def make_task(max_words: int = 60, title: str = "Harbour bridge", focus: str = "") -> Task:

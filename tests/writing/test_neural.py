@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,15 +17,15 @@ from hiersum.bundled import recommended_settings
 from hiersum.config import ModelConfig
 from hiersum.data.example import build_example
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.model.checkpoint import from_pretrained, save_pretrained
+from hiersum.model.folder import from_pretrained, save_pretrained
 from hiersum.model.network import build_network
-from hiersum.ranking.baselines import SimilarityRanker
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
+from hiersum.ranking.ranker import SimilarityRanker
 from hiersum.text.tokenizer import Tokenizer, train_tokenizer
 from hiersum.text.words import count_words
 from hiersum.types import Example, Paragraph, Place, Sentence
 from hiersum.writing.constraints import guarded_words
-from hiersum.writing.neural import NeuralWriter, trail_of, with_sources
+from hiersum.writing.neural import NeuralWriter, with_sources
 from hiersum.writing.neural_model import NeuralModel
 from hiersum.writing.page import DraftSentence
 
@@ -82,29 +81,6 @@ def test_every_kind_of_network_writes_from_raw_text(tmp_path: Path, kind: str) -
         [EXAMPLES / "harbour-bridge"], title="Harbour bridge", max_words=12
     )
     assert again.text == summary.text
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_draft_knows_what_was_looked_at(tmp_path: Path, kind: str) -> None:
-    """A column per paragraph, the title and what a flat network had no room for left out."""
-    from hiersum.data.example import build_example
-    from hiersum.text.documents import read_documents
-
-    config = load_config(None, ["data.max_source_tokens=150"])
-    system = NeuralModel.load(make_folder(kind, tmp_path))
-    documents, _ = read_documents([EXAMPLES / "harbour-bridge"], config.data)
-    cluster = Cluster("Harbour bridge", tuple(documents))
-    example, read = build_example(cluster, system.input_form(config), SimilarityRanker(), config)
-    stages: list[str] = []
-    search = replace(SHORT.decoding, min_length=5)  # random weights may end at once
-    [found] = system.search([example], search, watch=lambda p: stages.append(p.stage))
-    trail = trail_of(found, example, system.tokenizer)
-    assert trail.mass.shape == (len(trail.letters), len(read))
-    num_read = sum(map(bool, example.paragraph_ids)) - (example.documents[0] == -1)
-    assert (trail.mass.sum(axis=0) > 0).sum() == num_read
-    assert trail.mass.sum(axis=1).max() <= 1 + 1e-5
-    assert trail.by_sentence(["a", "b"]).shape == (2, len(read))
-    assert list(dict.fromkeys(stages)) == ["encoding", "writing"]
 
 
 def test_a_network_that_writes_nothing_gives_an_empty_summary(tmp_path: Path) -> None:

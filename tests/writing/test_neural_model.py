@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-
 import pytest
 import torch
 from networks import KINDS, build
 
 from hiersum.config import SearchConfig
 from hiersum.model.batch import Batch
-from hiersum.writing.neural_model import compiled, prepare, threads_for
+from hiersum.writing.neural_model import prepare, threads_for
 
 BOTH = {"int8": True, "half_source": True}
 
@@ -63,42 +61,6 @@ def test_half_a_source_takes_half_the_bytes_and_leaves_the_network_alone() -> No
     for one, other in ((network, torch.float32), (halved, torch.bfloat16)):
         (block,) = one.start(encoded, 1).layers[0].sources
         assert block.key_CHMK.dtype == block.value_CHMK.dtype == other
-
-
-@pytest.mark.filterwarnings("ignore:`torch.jit.script_method` is deprecated:DeprecationWarning")
-def test_compiling_shares_the_weights_and_leaves_the_network_alone() -> None:
-    """Nothing is compiled before the first step, so this needs no compiler."""
-    network = build("t5")
-
-    fast = compiled(network)
-
-    pointers = {parameter.data_ptr() for parameter in network.parameters()}
-    assert {parameter.data_ptr() for parameter in fast.parameters()} == pointers
-    assert all("step" not in vars(layer) for layer in network.decoder.layers)
-    assert all("step" in vars(layer) for layer in fast.decoder.layers)
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler here")
-@pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize("kind", ["ht", "t5"])
-def test_a_compiled_search_finds_the_same(kind: str, sources, search) -> None:
-    """Same ids, scores to 1e-4, over steps, beams, clusters that leave, and room that is made."""
-    network = build(kind)
-    settings = {"beam_size": 3, "num_best": 3, "max_length": 40, "min_length": 30}
-
-    plain = search(network, sources, **settings)
-    fast = search(prepare(network, SearchConfig(compile=True)), sources, **settings)
-
-    for hypotheses, others in zip(fast, plain):
-        assert [h.token_ids for h in hypotheses] == [h.token_ids for h in others]
-        for one, other in zip(hypotheses, others):
-            assert one.score == pytest.approx(other.score, abs=1e-4)
-
-
-def test_t_dmca_is_not_compiled() -> None:
-    network = build("tdmca")
-    assert compiled(network) is network
 
 
 @pytest.mark.parametrize(("num_hypotheses", "threads"), [(1, 1), (16, 1), (17, 2)])

@@ -14,7 +14,7 @@ from support import small_vocabulary
 from hiersum.config import Config, ModelConfig, SearchConfig, load_config
 from hiersum.data.example import InputForm, build_example
 from hiersum.model.network import EncoderDecoder, build_network
-from hiersum.ranking.baselines import SimilarityRanker
+from hiersum.ranking.ranker import SimilarityRanker
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words
 from hiersum.types import Cluster, Document, Example, Paragraph, Sentence

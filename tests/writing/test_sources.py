@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import random
 from dataclasses import asdict
+from functools import partial
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,23 +14,18 @@ from support import EXAMPLES, REPOSITORY
 
 from hiersum.config import DataConfig
 from hiersum.text.documents import read_documents
+from hiersum.text.duplicates import merge_duplicates
 from hiersum.text.paragraphs import PlacedTexts, read_paragraphs
 from hiersum.text.sentences import split_sentences
-from hiersum.text.words import count_letters
 from hiersum.types import Document, Paragraph, Place
 from hiersum.writing.sources import (
-    BY_WORDS,
-    WITH_ATTENTION,
-    Calibration,
+    FITTED,
     Evidence,
     Paragraphs,
-    Trail,
     attribute,
 )
 
-PARAGRAPHS = read_paragraphs(
-    read_documents([EXAMPLES / "harbour-bridge"], DataConfig())[0], DataConfig()
-)
+PARAGRAPHS = read_paragraphs(read_documents([EXAMPLES / "harbour-bridge"], DataConfig())[0])
 
 
 def with_words_dropped(sentence: str, share: float, generator: random.Random) -> str:
@@ -92,15 +87,19 @@ def test_all_places_of_a_paragraph_are_named_with_its_probability() -> None:
     assert 0.9 < sentence.sources[0].score <= 1
 
 
-def test_near_copies_that_were_read_as_one_are_told_apart_by_their_own_words() -> None:
+def test_near_copies_that_were_read_as_one_are_told_apart_by_their_own_words(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looser = partial(merge_duplicates, near=0.5)
+    monkeypatch.setattr("hiersum.text.paragraphs.merge_duplicates", looser)
     start = (
         "Inspectors found cracks in two of the main cables of the old harbour bridge last year, and"
     )
     texts = [f"{start} the mayor {verb} to close it." for verb in ("promised", "refused")]
     documents = [Document.from_paragraphs([text]) for text in texts]
-    paragraphs = read_paragraphs(documents, DataConfig(near_duplicate=0.5))
+    paragraphs = read_paragraphs(documents)
     assert len(paragraphs) == 1
-    text_at = PlacedTexts(documents, 160).at
+    text_at = PlacedTexts(documents).at
     for number, verb in enumerate(("promised", "refused")):
         (found,) = attribute(
             [f"The mayor {verb} to close the bridge."], paragraphs, text_at=text_at
@@ -113,22 +112,6 @@ def test_the_only_paragraph_is_the_source_of_what_it_says() -> None:
     supported, other = attribute(["The bridge is open.", "Dogs bake cakes in France."], paragraphs)
     assert supported.sources
     assert not other.sources
-
-
-def test_attention_decides_where_words_cannot() -> None:
-    paragraphs = [
-        Paragraph("The ferry union wants to keep two boats.", 0, 0),
-        Paragraph("The ferry union wants to keep two boats, too.", 1, 0),
-        Paragraph("Dogs bake cakes in the morning.", 2, 0),
-    ]
-    sentences = ["The ferry union wants to keep boats.", "Dogs bake."]
-    for looked_at in (0, 1):
-        attention = np.ones((2, 3))
-        attention[0, looked_at] = 3.0
-        attention[0, 1 - looked_at] = 0.3
-        found = attribute(sentences, paragraphs, attention=attention)
-        assert found[0].sources[0].document == looked_at
-        assert found[1].sources[0].document == 2
 
 
 def test_no_sentences_have_no_sources_and_nothing_read_has_none() -> None:
@@ -177,13 +160,6 @@ def test_only_the_likeliest_are_looked_at() -> None:
     assert len(known(texts).evidence("Sentence 7 tells.", 5)) == 5
 
 
-def test_attention_is_on_a_scale_of_its_own_and_bounded() -> None:
-    found = known(TEXTS).evidence("The bridge.", 10, np.array([1.0, 2.0, 0.0]))
-    assert found[0].attention == 0
-    assert found[1].attention == pytest.approx(np.log(2))
-    assert -5 < found[2].attention < 0
-
-
 @given(st.lists(st.text(max_size=60), min_size=1, max_size=5), st.text(max_size=60))
 def test_shares_are_shares_whatever_the_text(texts: list[str], sentence: str) -> None:
     for evidence in known(texts).evidence(sentence, 10).values():
@@ -194,57 +170,17 @@ def test_shares_are_shares_whatever_the_text(texts: list[str], sentence: str) ->
 SHARES = st.floats(0, 1)
 
 
-@pytest.mark.parametrize(
-    ("name", "calibration"), [("by_words", BY_WORDS), ("with_attention", WITH_ATTENTION)]
-)
-def test_the_weights_are_those_that_were_fitted(name: str, calibration: Calibration) -> None:
+def test_the_weights_are_those_that_were_fitted() -> None:
     results = sorted((REPOSITORY / "benchmarks" / "results").glob("source_scores_*.json"))
-    fitted = json.loads(results[-1].read_text())[name]
-    assert asdict(calibration) == {"attention": 0.0, **fitted["weights"]}
+    fitted = json.loads(results[-1].read_text())["by_words"]
+    assert asdict(FITTED) == fitted["weights"]
     assert fitted["held_out"]["expected_calibration_error"] < 0.01
 
 
-@given(st.builds(Evidence, SHARES, SHARES, SHARES, st.floats(-1, 1), st.floats(-4, 4)))
+@given(st.builds(Evidence, SHARES, SHARES, SHARES, st.floats(-1, 1)))
 def test_more_evidence_is_never_less_likely(evidence: Evidence) -> None:
-    for calibration in (BY_WORDS, WITH_ATTENTION):
-        probability = calibration.probability(evidence)
-        assert 0 <= probability <= 1
-        for part in Evidence._fields:
-            stronger = evidence._replace(**{part: getattr(evidence, part) + 0.1})
-            assert calibration.probability(stronger) >= probability
-
-
-SENTENCES = ["The bridge opened.", "Ferries stop."]
-TOKENS = ["The", " bridge", " opened", ".", " Fer", "ries", " stop", "."]
-
-
-def trail(mass: list[list[float]], tokens: list[str] = TOKENS) -> Trail:
-    letters = [count_letters("".join(tokens[: n + 1])) for n in range(len(tokens))]
-    return Trail(letters, np.array(mass))
-
-
-def test_a_sentence_is_told_by_what_it_looked_at_more_than_usual() -> None:
-    """The first paragraph always has most, and still the second sentence is the second's."""
-    times = trail([[0.9, 0.1]] * 4 + [[0.7, 0.3]] * 4).by_sentence(SENTENCES)
-    np.testing.assert_allclose(times, [[0.9 / 0.8, 0.1 / 0.2], [0.7 / 0.8, 0.3 / 0.2]])
-    assert times.argmax(axis=1).tolist() == [0, 1]
-
-
-def test_spaces_quotes_and_brackets_may_be_written_otherwise() -> None:
-    """A tokenizer may spell Penn style what the text has in prose; letters stay."""
-    spelt = ["the", " bridge", " opened", " .", " `` fer", "ries", " '' stop", " ."]
-    mass = [[1.0, 0.0]] * 4 + [[0.0, 1.0]] * 4
-    times = trail(mass, spelt).by_sentence(["The bridge opened.", '"Ferries" stop.'])
-    np.testing.assert_allclose(times, [[2, 0], [0, 2]])
-
-
-def test_a_text_of_one_sentence_says_nothing() -> None:
-    np.testing.assert_allclose(trail([[0.9, 0.1]] * 8).by_sentence([" ".join(SENTENCES)]), 1)
-
-
-@pytest.mark.filterwarnings("error")
-def test_paragraphs_without_attention_and_sentences_without_tokens_are_neutral() -> None:
-    times = trail([[1.0, 0.0]] * 8).by_sentence([*SENTENCES, "Never written."])
-    assert times[:, 1].tolist() == [1, 1, 1]
-    assert times[2].tolist() == [1, 1]
-    assert Trail([], np.zeros((0, 3))).by_sentence(["x"]).tolist() == [[1, 1, 1]]
+    probability = FITTED.probability(evidence)
+    assert 0 <= probability <= 1
+    for part in Evidence._fields:
+        stronger = evidence._replace(**{part: getattr(evidence, part) + 0.1})
+        assert FITTED.probability(stronger) >= probability

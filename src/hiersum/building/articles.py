@@ -36,7 +36,6 @@ from hiersum.building.workplace import (
     write_json,
     write_rows,
 )
-from hiersum.config import DataConfig
 from hiersum.data.corpora import count_records, read_corpus
 from hiersum.data.files import checksum
 from hiersum.data.records import BadRecords
@@ -106,10 +105,9 @@ def build_clusters(
 
 def read_articles(paths: Iterable[Path], *, kind: str, bad: BadRecords) -> Iterator[Article]:
     """Yield the articles of corpora."""
-    max_words = DataConfig().max_paragraph_words
     for path in paths:
         for cluster in read_corpus(path, kind, bad=bad):
-            bodies = [split_document(document, max_words) for document in cluster.documents]
+            bodies = [split_document(document) for document in cluster.documents]
             paragraphs = tuple(text for body in bodies for text in body)
             yield Article(cluster.id, cluster.title, cluster.summary or "", paragraphs)
 

@@ -42,7 +42,6 @@ from hiersum.building.workplace import (
     write_json,
     write_rows,
 )
-from hiersum.config import DataConfig
 from hiersum.text.encodings import clean_text
 from hiersum.text.languages import UNKNOWN, detect_language
 from hiersum.text.paragraphs import is_fragment, split_text
@@ -79,8 +78,7 @@ def extract_page(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
         text = clean_text(data.decode("utf-8", "replace"))
     if not url:
         return {"dropped": "no address"}
-    split = split_text(text, DataConfig().max_paragraph_words)
-    paragraphs = [part for part in dict.fromkeys(split) if not is_fragment(part)]
+    paragraphs = [part for part in dict.fromkeys(split_text(text)) if not is_fragment(part)]
     if not paragraphs:
         return {"dropped": "no text"}
     if facts["language"] != "any":

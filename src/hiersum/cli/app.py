@@ -25,8 +25,15 @@ from hiersum.cli.options import command
 from hiersum.cli.reproduce import reproduce
 from hiersum.cli.serve import serve
 from hiersum.cli.summarize import summarize
-from hiersum.cli.train import finetune, plot, prepare, tokenizer, train
-from hiersum.cli.train_ranker import rank_eval, train_ranker
+from hiersum.cli.train import (
+    finetune,
+    plot,
+    prepare,
+    rank_eval,
+    tokenizer,
+    train,
+    train_ranker,
+)
 from hiersum.errors import HiersumError
 
 # Newer versions of typer contain their own click, so the base error is found through typer.

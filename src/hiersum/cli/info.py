@@ -68,11 +68,11 @@ def _describe_corpus(path: Path, config: Config, *, kind: str, skip_bad: bool) -
     target_words: list[int] = []
     num_duplicates = num_clones = 0
     for cluster in counted(read_corpus(path, kind, bad=bad), path, "reading"):
-        texts = [split_document(d, config.data.max_paragraph_words) for d in cluster.documents]
+        texts = [split_document(d) for d in cluster.documents]
         paragraphs = [
             Paragraph(text, n, i) for n, split in enumerate(texts) for i, text in enumerate(split)
         ]
-        merged = merge_duplicates(paragraphs, near=config.data.near_duplicate)
+        merged = merge_duplicates(paragraphs)
         num_documents.append(len(cluster.documents))
         num_paragraphs.append(len(paragraphs))
         paragraph_words += [count_words(paragraph.text) for paragraph in paragraphs]
@@ -116,7 +116,7 @@ def _describe_installation() -> dict[str, Any]:
 
 
 def _describe_model(folder: Path) -> str:
-    from hiersum.model.checkpoint import WEIGHTS, read_config
+    from hiersum.model.folder import WEIGHTS, read_config
 
     model = read_config(folder)
     megabytes = (folder / WEIGHTS).stat().st_size / 1_000_000

@@ -220,7 +220,7 @@ def _check_request(config: Config, title: str, **asked: Any) -> None:
         asked["max_words"] = config.decoding.max_words
     asked["system"] = asked["system"] or "lexrank"
     systems = ("lexrank", "lead", *NEURAL_SYSTEMS, *plugin_names("writers"))
-    Request.checked(**asked, with_attention=False, systems=systems)
+    Request(**asked).checked(systems)
 
 
 def _check_target(target: Path, sources: Sequence[Path | str], what: str) -> None:
@@ -265,7 +265,7 @@ def _print_summaries(summaries: Iterator[Summary], config: Config, *, as_json: b
         else:
             if number:
                 console.print()
-            print_summary(summary, console, max_paragraph_words=config.data.max_paragraph_words)
+            print_summary(summary, console)
         for sentence in summary.dropped[:_MAX_NOTES]:
             note(f"left out ({sentence.reason or 'no source supports it'}): {sentence.text}")
         for unread in summary.unread[:_MAX_NOTES]:

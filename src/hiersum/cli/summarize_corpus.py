@@ -41,19 +41,10 @@ def summarize_corpus(
 ) -> None:
     """Write a result for every cluster of a corpus, in its order.
 
-    Args:
-        source: the corpus.
-        target: a JSON Lines or Parquet file, a device or pipe, or None for stdout. Until a file is
-            complete, results are kept in `TARGET.partial`, so that an interrupted run resumes.
-        config: settings.
-        model: a model folder or name.
-        kind: the kind of the corpus.
-        skip_bad: log clusters that cannot be summarised instead of raising an error at the end.
-        engine: where the work is done; in this process if None.
-        options: see `Summarizer.summarize_each`.
-
-    Raises:
-        DataError: some clusters could not be summarised; the results of the others are written.
+    The target is a JSON Lines or Parquet file, a device or pipe, or None for stdout. Until a file is
+    complete, results are kept in `TARGET.partial`, so that an interrupted run resumes. If some
+    clusters cannot be summarised, the results of the others are written all the same, and without
+    `skip_bad` an error is raised at the end. `options` are those of `Summarizer.summarize_each`.
     """
     is_file = target is not None and (target.is_file() or not target.exists())
     if engine is not None and not is_file:

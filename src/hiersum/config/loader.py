@@ -54,9 +54,6 @@ def load_config(
         path: the user's file.
         overrides: the user's overrides; they win over the file.
         recommended: the model's recommended settings; the user's win over them.
-
-    Raises:
-        ConfigError: a file cannot be read, or a name or value is invalid.
     """
     values: dict[str, Any] = {}
     for file in (recommended, path):
@@ -95,11 +92,7 @@ def config_to_toml(config: Config, only: Mapping[str, Iterable[str]] | None = No
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """Parse a TOML file.
-
-    Raises:
-        ConfigError: it cannot be read.
-    """
+    """Parse a TOML file."""
     try:
         text = path.read_bytes().decode("utf-8")
     except OSError as error:
@@ -113,11 +106,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def apply_override(values: dict[str, Any], override: str) -> None:
-    """Apply one `section.key=value` override to tables.
-
-    Raises:
-        ConfigError: it does not have that form.
-    """
+    """Apply one `section.key=value` override to tables."""
     name, equals, text = override.partition("=")
     *sections, key = name.strip().split(".")
     if not (equals and sections and all(sections) and key):
@@ -134,11 +123,7 @@ def apply_override(values: dict[str, Any], override: str) -> None:
 
 
 def build_section(section: type, values: Mapping[str, Any], prefix: str) -> object:
-    """Build a dataclass from a table, checking each value against its field.
-
-    Raises:
-        ConfigError: a name is unknown, or a value is invalid.
-    """
+    """Build a dataclass from a table, checking each value against its field."""
     hints = typing.get_type_hints(section)
     arguments = {}
     for name, value in values.items():

@@ -8,6 +8,13 @@ from typing import Literal
 from hiersum.config.checks import require_at_least, require_within
 from hiersum.errors import ConfigError
 
+BLOCK_LENGTH = 256
+"""Tokens of a block of local attention (T-DMCA)."""
+COMPRESSION = 3
+"""Tokens that one slot of compressed memory covers (T-DMCA)."""
+RELATIVE_BUCKETS, RELATIVE_DISTANCE = 32, 128
+"""Of T5: buckets of relative positions, and the distance beyond which all share one."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelConfig:
@@ -47,23 +54,11 @@ class ModelConfig:
     """Source and target use one embedding."""
     tied_output: bool = True
     """The output projection is the target's embedding."""
-    scaled_output: bool = False
-    """Scores are divided by sqrt(width), as in the first T5 models."""
-    output_bias: bool = True
-    """The output projection has a bias."""
     planner_width: int = 0
     """Hidden width of the planner, which chooses the source sentences of each summary sentence; 0:
     none, the decoder attends to the whole source."""
     dropout: float = 0.1
     """Share of values dropped in training."""
-    block_length: int = 256
-    """Tokens of a block of local attention (T-DMCA)."""
-    compression: int = 3
-    """Tokens that one slot of compressed memory covers (T-DMCA)."""
-    relative_buckets: int = 32
-    """Buckets of relative positions (T5)."""
-    relative_distance: int = 128
-    """Distance beyond which relative positions share one bucket (T5)."""
     pad_id: int = 0
     """The padding piece; no network reads it."""
     begin_id: int = 2
@@ -72,11 +67,9 @@ class ModelConfig:
     """The piece that ends a summary."""
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "width", "ff_width", "num_heads", "num_pooling_heads"):
-            require_at_least(f"model.{name}", getattr(self, name), 1)
-        require_at_least("model.planner_width", self.planner_width, 0)
-        for name in ("block_length", "compression", "relative_buckets", "relative_distance"):
-            require_at_least(f"model.{name}", getattr(self, name), 1)
+        sizes = ("vocab_size", "width", "ff_width", "num_heads", "num_pooling_heads")
+        require_at_least(1, "model", self, *sizes)
+        require_at_least(0, "model", self, "planner_width")
         require_within("model.dropout", self.dropout, 0, 0.9)
         for name in ("pad_id", "begin_id", "end_id"):
             require_within(f"model.{name}", getattr(self, name), 0, self.vocab_size - 1)
@@ -114,13 +107,14 @@ class ModelConfig:
                     f"model.layers of {self.architecture} are {' and '.join(allowed)}, got {kind!r}"
                 )
         if self.architecture == "tdmca":
-            require_at_least("the number of model.layers", len(self.layers), 1)
+            if not self.layers:
+                raise ConfigError("the number of model.layers must be at least 1, got 0")
             if self.profile == "t5":
                 raise ConfigError(
                     "model.profile t5 is an encoder and a decoder; tdmca is one stack"
                 )
         else:
-            require_at_least("model.num_decoder_layers", self.num_decoder_layers, 1)
+            require_at_least(1, "model", self, "num_decoder_layers")
 
     @property
     def attention_head_width(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hiersum.config.checks import require_at_least, require_within
+from hiersum.config.checks import require_at_least
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -13,12 +13,8 @@ class DataConfig:
 
     max_documents: int = 1_000
     """Maximum documents of one cluster; the rest are listed as unread."""
-    max_document_characters: int = 5_000_000
-    """Maximum characters read of one document."""
     language: str = "auto"
     """Language of the documents: a two-letter code, `any`, or `auto` for the most common one."""
-    max_paragraph_words: int = 160
-    """Longer paragraphs are split at sentence ends."""
     on_topic_only: bool = False
     """If most documents hardly mention the title, let a network read only those that do."""
     max_input_paragraphs: int = 24
@@ -34,18 +30,12 @@ class DataConfig:
     min_supported_words: int = 0
     """Train only on target sentences that the source supports, if they have this many words; 0:
     train on whole targets."""
-    near_duplicate: float = 0.8
-    """Merge paragraphs that share at least this much of their word triples; 1: only equal ones."""
 
     def __post_init__(self) -> None:
-        require_at_least("data.max_documents", self.max_documents, 1)
-        for name in ("max_document_characters", "max_input_paragraphs"):
-            require_at_least(f"data.{name}", getattr(self, name), 1)
-        require_at_least("data.min_supported_words", self.min_supported_words, 0)
-        require_at_least("data.max_paragraph_words", self.max_paragraph_words, 8)
-        for name in ("max_paragraph_tokens", "max_source_tokens", "max_target_tokens"):
-            require_at_least(f"data.{name}", getattr(self, name), 2)
-        require_within("data.near_duplicate", self.near_duplicate, 0, 1)
+        require_at_least(1, "data", self, "max_documents", "max_input_paragraphs")
+        require_at_least(0, "data", self, "min_supported_words")
+        limits = ("max_paragraph_tokens", "max_source_tokens", "max_target_tokens")
+        require_at_least(2, "data", self, *limits)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,8 +55,3 @@ class GraphConfig:
     kind: str = "similarity"
     """`similarity` of words; `discourse`: shared names and discourse markers; or the name of a
     plugin. A cluster's own graph takes precedence."""
-    min_similarity: float = 0.2
-    """Edges of the similarity graph below this weight are removed (the paper's appendix A.1)."""
-
-    def __post_init__(self) -> None:
-        require_within("graph.min_similarity", self.min_similarity, 0, 1)

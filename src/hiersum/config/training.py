@@ -56,12 +56,10 @@ class TrainingConfig:
     """How many of the best checkpoints to keep, by validation loss."""
 
     def __post_init__(self) -> None:
-        for name in ("steps", "accumulate", "log_every", "save_every", "validate_every"):
-            require_at_least(f"training.{name}", getattr(self, name), 1)
-        for name in ("batch_tokens", "max_valid_examples", "keep_best"):
-            require_at_least(f"training.{name}", getattr(self, name), 1)
-        for name in ("seed", "warmup_steps", "max_rouge_examples"):
-            require_at_least(f"training.{name}", getattr(self, name), 0)
+        positive = ("steps", "accumulate", "log_every", "save_every", "validate_every")
+        require_at_least(1, "training", self, *positive)
+        require_at_least(1, "training", self, "batch_tokens", "max_valid_examples", "keep_best")
+        require_at_least(0, "training", self, "seed", "warmup_steps", "max_rouge_examples")
         require_within("training.label_smoothing", self.label_smoothing, 0, 0.999)
         if not (math.isfinite(self.learning_rate) and self.learning_rate > 0):
             raise ConfigError(
@@ -92,19 +90,10 @@ class RankerTrainingConfig:
     """Maximum clusters in the validation loss."""
     epochs: int = 1
     """Passes over the paragraphs."""
-    batch_tokens: int = 8_192
-    """Maximum padded size of a batch: paragraphs x longest one."""
-    seed: int = 1
-    """Seed of the initial weights, the order of paragraphs and dropout."""
-    log_every: int = 20
-    """Updates between lines of metrics.jsonl."""
     validate_every: int = 200
     """Updates between validations; each saves a checkpoint."""
 
     def __post_init__(self) -> None:
-        for name in ("width", "epochs", "batch_tokens", "max_valid_clusters"):
-            require_at_least(f"ranker_training.{name}", getattr(self, name), 1)
-        for name in ("log_every", "validate_every"):
-            require_at_least(f"ranker_training.{name}", getattr(self, name), 1)
-        for name in ("max_clusters", "max_paragraphs", "seed"):
-            require_at_least(f"ranker_training.{name}", getattr(self, name), 0)
+        positive = ("width", "epochs", "max_valid_clusters", "validate_every")
+        require_at_least(1, "ranker_training", self, *positive)
+        require_at_least(0, "ranker_training", self, "max_clusters", "max_paragraphs")

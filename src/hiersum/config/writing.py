@@ -43,14 +43,11 @@ class SearchConfig:
     """Use eight-bit weights: faster on CPUs, nearly the same summaries."""
     half_source: bool = False
     """Keep the source's keys and values in bfloat16: faster on CPUs that support it."""
-    compile: bool = False
-    """Compile the decoder: takes minutes at the start, then each step is faster."""
 
     def __post_init__(self) -> None:
-        for name in ("max_words", "beam_size", "max_length", "batch_tokens"):
-            require_at_least(f"decoding.{name}", getattr(self, name), 1)
-        for name in ("min_length", "no_repeat_ngram"):
-            require_at_least(f"decoding.{name}", getattr(self, name), 0)
+        positive = ("max_words", "beam_size", "max_length", "batch_tokens")
+        require_at_least(1, "decoding", self, *positive)
+        require_at_least(0, "decoding", self, "min_length", "no_repeat_ngram")
         if self.min_length >= self.max_length:
             raise ConfigError(
                 f"decoding.min_length ({self.min_length}) must be less than "
@@ -80,12 +77,9 @@ class EvaluationConfig:
     """Which ROUGE: `full` (with Lsum), `paper` (as the paper), `rouge-score` (its defaults)."""
     bootstrap_samples: int = 1_000
     """Samples for confidence intervals and the paired bootstrap."""
-    seed: int = 1
-    """Seed of the bootstrap and of the permutation test."""
 
     def __post_init__(self) -> None:
-        require_at_least("evaluation.bootstrap_samples", self.bootstrap_samples, 1)
-        require_at_least("evaluation.seed", self.seed, 0)
+        require_at_least(1, "evaluation", self, "bootstrap_samples")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,19 +90,13 @@ class ServingConfig:
     """Maximum requests that wait; further ones are rejected with a request to retry."""
     max_batch: int = 32
     """Maximum requests in one batch; `decoding.batch_tokens` limits their size."""
-    batch_wait: float = 0.02
-    """Seconds that an idle network waits for more requests to fill a batch."""
     max_body_megabytes: int = 20
     """Maximum size of a request."""
     max_documents: int = 200
     """Maximum documents of a request."""
-    body_seconds: float = 60.0
-    """Seconds within which a request must arrive."""
     cors_origins: tuple[str, ...] = ()
     """Other origins whose web pages may use the server, such as `https://example.org`."""
 
     def __post_init__(self) -> None:
-        for name in ("max_queue", "max_batch", "max_body_megabytes", "max_documents"):
-            require_at_least(f"serving.{name}", getattr(self, name), 1)
-        require_within("serving.batch_wait", self.batch_wait, 0, 10)
-        require_within("serving.body_seconds", self.body_seconds, 1, 3_600)
+        positive = ("max_queue", "max_batch", "max_body_megabytes", "max_documents")
+        require_at_least(1, "serving", self, *positive)

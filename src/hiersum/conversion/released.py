@@ -21,7 +21,7 @@ from torch import Tensor
 
 from hiersum.config import ModelConfig
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.folder import save_pretrained
 from hiersum.model.network import EncoderDecoder, build_network
 
 SPECIAL_PIECES = {"pad_id": "<PAD>", "begin_id": "<S>", "end_id": "</S>"}

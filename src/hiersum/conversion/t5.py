@@ -21,10 +21,10 @@ from safetensors.torch import load_file
 from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 from torch import Tensor
 
-from hiersum.config import ModelConfig
+from hiersum.config.model import RELATIVE_BUCKETS, RELATIVE_DISTANCE, ModelConfig
 from hiersum.conversion.released import fill_network, open_tokenizer
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.model.checkpoint import fetch, save_pretrained
+from hiersum.model.folder import fetch, save_pretrained
 from hiersum.model.layers import NORM_EPSILON
 
 WORD_START = "▁"
@@ -88,10 +88,19 @@ def _config(
         )
     if record.get("layer_norm_epsilon", NORM_EPSILON) != NORM_EPSILON:
         raise CheckpointError(f"{folder}: layer_norm_epsilon must be {NORM_EPSILON} as in all T5s")
+    for name, value in (
+        ("relative_attention_num_buckets", RELATIVE_BUCKETS),
+        ("relative_attention_max_distance", RELATIVE_DISTANCE),
+    ):
+        if record.get(name, value) != value:
+            raise CheckpointError(f"{folder}: {name} must be {value} as in all T5s")
     layers: list[Literal["local", "global"]] = ["local"] * _size(folder, record, "num_layers")
     layers += ["global"] * num_global
     # transformers 5 has a setting for this; before, a tied output implied scaling.
     is_scaled = record.get("scale_decoder_outputs", record.get("tie_word_embeddings", True))
+    is_tied = "lm_head.weight" not in weights
+    if bool(is_scaled) != is_tied:
+        raise CheckpointError(f"{folder}: outputs must be scaled if they are tied, and only then")
     width = _size(folder, record, "d_model")
     num_heads = _size(folder, record, "num_heads")
     try:
@@ -107,12 +116,8 @@ def _config(
             head_width=_size(folder, record, "d_kv"),
             num_pooling_heads=_pooling_heads(width, num_heads),
             feed_forward=feed_forward,
-            tied_output="lm_head.weight" not in weights,
-            scaled_output=bool(is_scaled),
-            output_bias=False,
+            tied_output=is_tied,
             dropout=float(record.get("dropout_rate", 0.1)),
-            relative_buckets=int(record.get("relative_attention_num_buckets", 32)),
-            relative_distance=int(record.get("relative_attention_max_distance", 128)),
             pad_id=int(record.get("pad_token_id", 0)),
             begin_id=int(record.get("decoder_start_token_id", 0)),
             end_id=int(record.get("eos_token_id", 1)),

@@ -12,7 +12,7 @@ resume at any batch by reading only that batch's window.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import islice
 
 import numpy as np
@@ -58,11 +58,7 @@ def _graph(example: Example) -> Tensor:
 
 
 def padded_size(shapes: Ints) -> int:
-    """Return the number of tokens in a padded batch.
-
-    Args:
-        shapes: paragraphs, tokens of the longest paragraph and tokens of the target, per example.
-    """
+    """Return the number of tokens in a padded batch of examples with these `Rows.shapes`."""
     paragraphs, tokens, targets = shapes.max(axis=0).tolist()
     return int(len(shapes) * (paragraphs * tokens + targets))
 
@@ -71,9 +67,6 @@ def bucket(shapes: Ints, batch_tokens: int) -> list[Ints]:
     """Group examples of similar shape into batches of at most `batch_tokens` padded tokens.
 
     A larger example gets its own batch. The order of equal shapes is kept.
-
-    Returns:
-        The indices of each batch; every example is in exactly one.
     """
     paragraphs, tokens, targets = shapes.T
     # Alternate the direction, so that lengths do not jump when the number of paragraphs changes.
@@ -121,16 +114,7 @@ class Position:
     """Batches of the whole stream before this position."""
 
 
-_BEGIN = Position()
-
-
 @dataclass(frozen=True, slots=True)
-class _Batch:
-    rows: Rows
-    indices: Ints
-    after: Position
-
-
 class BatchStream:
     """Batches of examples, each with the position after it.
 
@@ -138,101 +122,83 @@ class BatchStream:
     get the position after the round, from which any of them can resume.
     """
 
-    def __init__(
-        self,
-        prepared: PreparedSet,
-        *,
-        batch_tokens: int,
-        window: int = 4_096,
-        seed: int,
-        start: Position = _BEGIN,
-        part: int = 0,
-        num_parts: int = 1,
-        epochs: int | None = None,
-    ) -> None:
-        """Set up a stream; examples are read on iteration.
+    prepared: PreparedSet
+    _: KW_ONLY
+    batch_tokens: int
+    """Maximum padded size of a batch; a larger example gets its own batch."""
+    window: int = 4_096
+    """Examples in memory at once, shuffled and bucketed together."""
+    seed: int
+    start: Position = Position()
+    """A position from a stream with the same settings."""
+    part: int = 0
+    num_parts: int = 1
+    epochs: int | None = None
+    """Stop after this many epochs; None: never."""
 
-        Args:
-            prepared: the examples.
-            batch_tokens: the maximum padded size of a batch; larger examples get their own batch.
-            window: examples in memory at once, shuffled and bucketed together.
-            seed: determines the order.
-            start: where to begin; a position from a stream with the same settings.
-            part: the number of this process.
-            num_parts: the number of processes.
-            epochs: stop after this many epochs; None: never.
-
-        Raises:
-            DataError: the set is empty.
-        """
-        if not len(prepared):
-            raise DataError(f"{prepared.folder}: contains no examples")
-        self._prepared = prepared
-        self._batch_tokens = batch_tokens
-        self._window = window
-        self._seed = seed
-        self._start = start
-        self._part = part
-        self._num_parts = num_parts
-        self._epochs = epochs
-        self._num_windows = -(-len(prepared) // window)
+    def __post_init__(self) -> None:
+        if not len(self.prepared):
+            raise DataError(f"{self.prepared.folder}: contains no examples")
 
     def __iter__(self) -> Iterator[tuple[list[Example], Position]]:
         batches = self._batches()
-        while taken := list(islice(batches, self._num_parts)):
-            if self._part < len(taken):
-                batch = taken[self._part]
-                yield batch.rows.examples(batch.indices), taken[-1].after
+        while taken := list(islice(batches, self.num_parts)):
+            if self.part < len(taken):
+                rows, indices, _ = taken[self.part]
+                yield rows.examples(indices), taken[-1][2]
+
+    @property
+    def num_windows(self) -> int:
+        """Windows of an epoch."""
+        return -(-len(self.prepared) // self.window)
 
     def count_batches(self) -> int:
         """Return the number of batches in the first epoch, of all parts together."""
-        return sum(
-            len(self._arrange(self._read_window(Position(window=window)), Position(window=window)))
-            for window in range(self._num_windows)
-        )
+        places = [Position(window=window) for window in range(self.num_windows)]
+        return sum(len(self._arrange(self._read_window(place), place)) for place in places)
 
-    def _batches(self) -> Iterator[_Batch]:
-        """Yield the batches of all parts."""
-        place = self._start
-        while self._epochs is None or place.epoch < self._epochs:
+    def _batches(self) -> Iterator[tuple[Rows, Ints, Position]]:
+        """Yield the batches of all parts, each with the position after it."""
+        place = self.start
+        while self.epochs is None or place.epoch < self.epochs:
             rows = self._read_window(place)
             batches = self._arrange(rows, place) if len(rows) else []
             if place.batch >= len(batches):
                 raise DataError(
-                    f"{self._prepared.folder}: cannot resume at {place}; the set or the "
+                    f"{self.prepared.folder}: cannot resume at {place}; the set or the "
                     "settings have changed, so begin anew"
                 )
             for indices in batches[place.batch :]:
                 place = self._after(place, len(batches))
-                yield _Batch(rows, indices, place)
+                yield rows, indices, place
 
     def _after(self, place: Position, num_batches: int) -> Position:
         """Return the position after the next batch, in a window of `num_batches`."""
         number = place.number + 1
         if place.batch + 1 < num_batches:
             return replace(place, batch=place.batch + 1, number=number)
-        if place.window + 1 < self._num_windows:
+        if place.window + 1 < self.num_windows:
             return Position(place.epoch, place.window + 1, number=number)
         return Position(place.epoch + 1, number=number)
 
     def _read_window(self, place: Position) -> Rows:
         """Read the part of each shard that lies in a window."""
-        shards = self._prepared.manifest.shards
-        order = np.random.default_rng([self._seed, place.epoch]).permutation(len(shards))
-        begin, end = place.window * self._window, (place.window + 1) * self._window
+        shards = self.prepared.manifest.shards
+        order = np.random.default_rng([self.seed, place.epoch]).permutation(len(shards))
+        begin, end = place.window * self.window, (place.window + 1) * self.window
         parts = []
         before = 0  # examples of the shards so far
         for shard in (shards[index] for index in order):
             low, high = max(begin - before, 0), min(end - before, shard.examples)
             if low < high:
-                parts.append(self._prepared.load(shard)[low:high])
+                parts.append(self.prepared.load(shard)[low:high])
             before += shard.examples
         return Rows.join(parts)
 
     def _arrange(self, rows: Rows, place: Position) -> list[Ints]:
-        shapes = rows.shapes(is_flat=self._prepared.is_flat)
+        shapes = rows.shapes(is_flat=self.prepared.is_flat)
         # Window + 1, because the seeds (s, e) and (s, e, 0) give the same generator.
-        generator = np.random.default_rng([self._seed, place.epoch, place.window + 1])
+        generator = np.random.default_rng([self.seed, place.epoch, place.window + 1])
         mixed = generator.permutation(len(rows))
-        batches = [mixed[batch] for batch in bucket(shapes[mixed], self._batch_tokens)]
+        batches = [mixed[batch] for batch in bucket(shapes[mixed], self.batch_tokens)]
         return [batches[index] for index in generator.permutation(len(batches))]

@@ -67,6 +67,7 @@ CLUSTER_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".parquet", ".src"})
 BUILDING = ".building"
 """A file that marks a folder of parts as incomplete."""
 _SUMMARY_FILE = "summary.txt"
+Parse = Callable[[Any, str], Cluster]
 
 
 def read_corpus(
@@ -83,9 +84,6 @@ def read_corpus(
         kind: one of `CORPORA`, or `auto` to look at the file.
         bad: what to do with unusable records; None: raise an error.
         config: limits on documents, for `folders`.
-
-    Raises:
-        DataError: the file or a record cannot be used; `file:line` and what is wrong.
     """
     if kind == "auto":
         kind = detect_corpus(path)
@@ -177,11 +175,7 @@ def counted(clusters: Iterable[Cluster], path: Path, verb: str) -> Iterator[Clus
 
 
 def report_count(path: Path, number: int, bad: BadRecords) -> None:
-    """Log how many clusters of a corpus were skipped.
-
-    Raises:
-        DataError: none was used.
-    """
+    """Log how many clusters of a corpus were skipped; refuse a corpus of which none was used."""
     skipped = ""
     if bad.count:
         skipped = f"; {bad.count} skipped, among them: " + "; ".join(bad.messages)
@@ -191,18 +185,22 @@ def report_count(path: Path, number: int, bad: BadRecords) -> None:
         logger.warning("%s: clusters used: %d%s", path, number, skipped)
 
 
-def clusters_with_targets(
-    corpora: Sequence[Path], config: DataConfig, *, kind: str, skip_bad: bool
-) -> Iterator[Cluster]:
-    """Yield the clusters of corpora; each has a summary.
+def read_corpora(
+    paths: Sequence[Path],
+    kind: str = "auto",
+    *,
+    skip_bad: bool = False,
+    config: DataConfig | None = None,
+    with_targets: bool = False,
+) -> Iterator[tuple[Path, Cluster]]:
+    """Yield the clusters of corpora, each with its corpus, and report what was skipped.
 
-    Raises:
-        DataError: a corpus has no clusters, or a cluster cannot be used or has no summary.
+    With `with_targets`, a cluster without a summary is unusable.
     """
-    for path in corpora:
+    for path in paths:
         number, bad = 0, BadRecords(skip=skip_bad)
         for cluster in read_corpus(path, kind, bad=bad, config=config):
-            if not cluster.summary:
+            if with_targets and not cluster.summary:
                 bad.handle(
                     DataError(
                         f"{path}: cluster {cluster.id} has no summary; give it one, or leave such "
@@ -211,7 +209,7 @@ def clusters_with_targets(
                 )
                 continue
             number += 1
-            yield cluster
+            yield path, cluster
         report_count(path, number, bad)
 
 
@@ -221,7 +219,7 @@ def count_all(corpora: Sequence[Path], limit: int = 0) -> int | None:
     if None in counts:
         return limit or None
     total = sum(filter(None, counts))
-    return min(total, limit) if limit else total
+    return min(total, limit or total)
 
 
 def _parts(path: Path) -> list[Path]:
@@ -236,7 +234,11 @@ def _read_clusters(path: Path, bad: BadRecords) -> Iterator[Cluster]:
         for part in _parts(path):
             yield from _read_clusters(part, bad)
         return
-    yield from _each(read_records(path, bad), cluster_from_record, bad)
+    yield from _read_records(path, bad, cluster_from_record)
+
+
+def _read_records(path: Path, bad: BadRecords, parse: Parse) -> Iterator[Cluster]:
+    yield from _each(read_records(path, bad), parse, bad)
 
 
 def read_records(path: Path, bad: BadRecords) -> Iterable[tuple[str, Any]]:
@@ -252,10 +254,6 @@ def _read_wikilead(path: Path, bad: BadRecords) -> Iterator[Cluster]:
     columns = ["id", "title", "lead", "paragraphs"]
     rows = enumerate(read_parquet(path, columns), start=1)
     yield from _each(((f"{path}:{n}", row) for n, row in rows), wikilead_cluster, bad)
-
-
-def _read_written(path: Path, bad: BadRecords) -> Iterator[Cluster]:
-    yield from _each(read_records(path, bad), written_cluster, bad)
 
 
 def _read_annotated(path: Path, bad: BadRecords) -> Iterator[Cluster]:
@@ -283,10 +281,6 @@ def _multi_news_targets(path: Path) -> Path:
     return target_path
 
 
-def _read_wcep(path: Path, bad: BadRecords) -> Iterator[Cluster]:
-    yield from _each(_json_lines(path, bad), wcep_cluster, bad)
-
-
 def _read_folders(path: Path, bad: BadRecords, config: DataConfig) -> Iterator[Cluster]:
     folders = sorted(folder for folder in path.iterdir() if folder.is_dir())
     if not folders:
@@ -302,7 +296,7 @@ def _folder_cluster(folder: Path, where: str, config: DataConfig) -> Cluster:
         raise DataError(f"{where}: a cluster without documents")
     try:
         documents, unread = read_documents(files, config, as_found=True)
-        target = read_document(summary, config)[0].text if summary.exists() else None
+        target = read_document(summary)[0].text if summary.exists() else None
     except InputError as error:
         raise DataError(str(error)) from error
     for part in unread:
@@ -316,17 +310,15 @@ def _folder_cluster(folder: Path, where: str, config: DataConfig) -> Cluster:
 CORPORA: dict[str, Callable[..., Iterator[Cluster]]] = {
     "clusters": _read_clusters,
     "wikilead": _read_wikilead,
-    "written": _read_written,
+    "written": partial(_read_records, parse=written_cluster),
     "annotated": _read_annotated,
     "multi-news": _read_multi_news,
-    "wcep": _read_wcep,
+    "wcep": partial(_read_records, parse=wcep_cluster),
     "folders": _read_folders,
 }
 
 
-def _each(
-    records: Iterable[tuple[str, Any]], parse: Callable[[Any, str], Cluster], bad: BadRecords
-) -> Iterator[Cluster]:
+def _each(records: Iterable[tuple[str, Any]], parse: Parse, bad: BadRecords) -> Iterator[Cluster]:
     for where, record in records:
         try:
             cluster = parse(record, where)

@@ -21,7 +21,7 @@ from hiersum.config import Config, ModelConfig
 from hiersum.data.planning import PlannedSentence, plan_summary
 from hiersum.errors import InputError
 from hiersum.graphs.discourse import discourse_graph
-from hiersum.graphs.similarity import add_title, similarity_graph
+from hiersum.graphs.similarity import MIN_SIMILARITY, add_title, similarity_graph
 from hiersum.plugins import load_plugin
 from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.ranking.topic import find_topic, weigh_documents
@@ -72,7 +72,7 @@ def build_example(
     Raises:
         InputError: there is no text in the documents.
     """
-    paragraphs = read_paragraphs(cluster.documents, config.data, keep_all=cluster.graph is not None)
+    paragraphs = read_paragraphs(cluster.documents, keep_all=cluster.graph is not None)
     if not any(paragraph.text.strip() for paragraph in paragraphs):
         raise InputError("there is no text in the documents")
     paragraphs, scores = rank_paragraphs(
@@ -226,7 +226,7 @@ def graph_builder(config: Config) -> GraphBuilder:
         if config.graph.kind != "similarity":
             return added([paragraphs[index] for index in chosen])
         texts = [paragraph.text for paragraph in paragraphs]
-        return similarity_graph(texts, chosen, min_similarity=config.graph.min_similarity)
+        return similarity_graph(texts, chosen, min_similarity=MIN_SIMILARITY)
 
     return build
 

@@ -8,11 +8,12 @@ import hashlib
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from itertools import count, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from hiersum.atomic import replacing
 from hiersum.errors import DataError, InputError
 
 if TYPE_CHECKING:
@@ -25,11 +26,7 @@ _ROWS_AT_A_TIME = 256
 
 
 def read_lines(path: Path, *, keep_blank: bool = False) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a plain or gzip file, numbered from 1; blank lines are skipped.
-
-    Raises:
-        DataError: the file is missing or damaged, or a line is too long.
-    """
+    """Yield the lines of a plain or gzip file, numbered from 1; blank lines are skipped."""
     with open_binary(path) as file:
         for number in count(1):
             with _damage_of(path, f"after line {number - 1}"):
@@ -45,11 +42,7 @@ def read_lines(path: Path, *, keep_blank: bool = False) -> Iterator[tuple[int, b
 
 
 def read_whole(path: Path) -> bytes:
-    """Return the content of a plain or gzip file, which must fit in memory.
-
-    Raises:
-        DataError: the file is missing, damaged or too large.
-    """
+    """Return the content of a plain or gzip file, which must fit in memory."""
     with open_binary(path) as file, _damage_of(path, "on the way"):
         data = file.read(MAX_RECORD_BYTES)
     if len(data) == MAX_RECORD_BYTES:
@@ -83,11 +76,7 @@ def open_binary(path: Path) -> IO[bytes]:
 
 
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a Parquet file as records, a batch at a time.
-
-    Raises:
-        DataError: the file is missing, damaged, or lacks a column.
-    """
+    """Yield the rows of a Parquet file as records, a batch at a time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -125,24 +114,18 @@ def write_atomically(path: Path) -> Iterator[IO[bytes]]:
     """Open a temporary file that is renamed once everything is written, and removed on error.
 
     Links are followed; a device or a pipe is written to directly.
-
-    Raises:
-        InputError: the file cannot be written.
     """
     target = path.resolve()
     is_special = target.exists() and not target.is_file()
-    temporary = target if is_special else target.with_name(f".{target.name}.{os.getpid()}.partial")
     try:
-        with temporary.open("wb") as file:
+        with (
+            nullcontext(target) if is_special else replacing(target) as place,
+            place.open("wb") as file,
+        ):
             yield file
-        if not is_special:
-            temporary.replace(target)
     except OSError as error:
         hint = "" if target.parent.is_dir() else "; make its folder first"
         raise InputError(f"{path}: cannot be written ({error.strerror}){hint}") from error
-    finally:
-        if not is_special:
-            temporary.unlink(missing_ok=True)
 
 
 def write_parquet(path: Path, records: Iterable[Mapping[str, Any]], schema: pa.Schema) -> int:
@@ -172,13 +155,17 @@ def checksum(paths: Iterable[Path]) -> str:
     return digest.hexdigest()
 
 
+def make_folder(folder: Path) -> None:
+    """Make a folder if it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot be made a folder ({error.strerror})") from error
+
+
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Lock a folder against other processes; the lock is freed when this process ends.
-
-    Raises:
-        InputError: another process holds the lock.
-    """
+    """Lock a folder against other processes; the lock is freed when this process ends."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         try:

@@ -19,11 +19,7 @@ _IDENTIFYING = ("config.json", "*.safetensors", "*.model")
 
 
 def check_model_name(model: Path | str) -> None:
-    """Check that a model is a folder, or could be `owner/name` on the hub.
-
-    Raises:
-        CheckpointError: it is a path, and there is no such folder.
-    """
+    """Refuse a model that is no folder and could not be `owner/name` on the hub."""
     name = str(model)
     is_hub_name = name.count("/") == 1 and not name.startswith(("/", ".", "~"))
     if not is_hub_name and not Path(model).is_dir():
@@ -31,22 +27,14 @@ def check_model_name(model: Path | str) -> None:
 
 
 def check_model(model: Path | str) -> None:
-    """Check that a model is a folder with a network, or could be `owner/name` on the hub.
-
-    Raises:
-        CheckpointError: there is no such folder, or it has no config.
-    """
+    """Refuse a model that is no folder with a network and could not be on the hub."""
     check_model_name(model)
     if Path(model).is_dir() and not (Path(model) / _CONFIG).exists():
         raise CheckpointError(f"{model}: not a model folder, it has no {_CONFIG}")
 
 
 def tokenizer_file(model: Path) -> Path:
-    """Return the path of a model folder's tokenizer.
-
-    Raises:
-        CheckpointError: the folder has none.
-    """
+    """Return the path of a model folder's tokenizer, which must be there."""
     path = model / _TOKENIZER
     if not path.is_file():
         raise CheckpointError(
@@ -57,11 +45,7 @@ def tokenizer_file(model: Path) -> Path:
 
 
 def tokenizer_of(model: Path, config: Config) -> Tokenizer:
-    """Load the tokenizer of a model folder.
-
-    Raises:
-        CheckpointError: the folder has none, or it does not fit `model.profile`.
-    """
+    """Load the tokenizer of a model folder; it must fit `model.profile`."""
     from hiersum.text.tokenizer import Tokenizer
 
     return Tokenizer.load(tokenizer_file(model), config.model.profile)
@@ -76,6 +60,6 @@ def with_network_of(model: Path, config: Config) -> Config:
     """Return the settings with [model] taken from the folder's network, if it has one."""
     if not (model / _CONFIG).is_file():
         return config
-    from hiersum.model.checkpoint import read_config
+    from hiersum.model.folder import read_config
 
     return replace(config, model=read_config(model))

@@ -31,15 +31,9 @@ class PartialResults:
     @classmethod
     @contextmanager
     def open(cls, target: Path, plan: Mapping[str, Any]) -> Iterator[PartialResults]:
-        """Start a run's results, or resume those of an interrupted one.
+        """Start a run's results for `target`, or resume those of an interrupted one.
 
-        Args:
-            target: the file for the finished results.
-            plan: the run's inputs and settings, as JSON.
-
-        Raises:
-            InputError: the file cannot be written, another run is writing it, or the results so far
-                belong to another plan.
+        `plan` is the run's inputs and settings; results of another plan are refused.
         """
         path = cls.path_of(target)
         try:
@@ -146,42 +140,36 @@ def _schema() -> Any:
     """Return the columns of a result; inferring them would depend on the first rows."""
     import pyarrow as pa
 
-    text, whole, real = pa.string(), pa.int64(), pa.float64()
-    source = pa.struct({"document": whole, "paragraph": whole, "score": real, "quote": text})
-    span = pa.struct({"text": text, "start": whole, "end": whole, "kind": text})
-    sentence = pa.struct(
-        {
-            "text": text,
-            "sources": pa.list_(source),
-            "unsupported": pa.list_(span),
-            "support": real,
-            "quoted": pa.bool_(),
-            "reason": text,
-        }
+    text, whole, real, truth = pa.string(), pa.int64(), pa.float64(), pa.bool_()
+
+    def rows(**columns: Any) -> Any:
+        return pa.list_(pa.struct(columns))
+
+    sentences = rows(
+        text=text,
+        sources=rows(document=whole, paragraph=whole, score=real, quote=text),
+        unsupported=rows(text=text, start=whole, end=whole, kind=text),
+        support=real,
+        quoted=truth,
+        speaker=text,
+        disputed=truth,
+        reason=text,
     )
-    side = {"document": whole, "paragraph": whole, "text": text, "start": whole, "end": whole}
-    disagreement = pa.struct(
-        {
-            "about": text,
-            "kind": text,
-            "sides": pa.list_(pa.struct(side)),
-            "line": text,
-            "score": real,
-            "later": whole,
-        }
-    )
+    sides = rows(document=whole, paragraph=whole, text=text, start=whole, end=whole)
     return pa.schema(
         {
             "id": text,
             "title": text,
             "summary": text,
-            "sentences": pa.list_(sentence),
-            "dropped": pa.list_(sentence),
-            "documents": pa.list_(pa.struct({"name": text, "url": text})),
-            "disagreements": pa.list_(disagreement),
-            "answered": pa.bool_(),
+            "sentences": sentences,
+            "dropped": sentences,
+            "documents": rows(name=text, url=text),
+            "disagreements": rows(
+                about=text, kind=text, sides=sides, line=text, score=real, later=whole
+            ),
+            "answered": truth,
             "uncited": pa.list_(whole),
-            "unread": pa.list_(pa.struct({"name": text, "reason": text, "document": whole})),
+            "unread": rows(name=text, reason=text, document=whole),
             "system": text,
             "model": text,
             "seconds": real,

@@ -17,9 +17,9 @@ from typing import Any
 
 from hiersum.config import Config, config_to_dict
 from hiersum.data.augmentation import augment
-from hiersum.data.corpora import count_all, identify_corpus, read_corpus, report_count
+from hiersum.data.corpora import count_all, identify_corpus, read_corpora
 from hiersum.data.example import InputForm, build_example, encode_target
-from hiersum.data.files import alone_in, write_atomically
+from hiersum.data.files import alone_in, make_folder, write_atomically
 from hiersum.data.model_folder import tokenizer_of, with_network_of
 from hiersum.data.records import BadRecords
 from hiersum.data.shards import (
@@ -66,7 +66,7 @@ class Part:
     """The clusters of one shard, each with its corpus."""
 
     number: int
-    clusters: tuple[tuple[str, Cluster], ...]
+    clusters: tuple[tuple[Path, Cluster], ...]
 
     @property
     def name(self) -> str:
@@ -85,7 +85,7 @@ def prepare_clusters(
     workers: int = 1,
     engine: Engine | None = None,
 ) -> PreparedSet:
-    """Prepare clusters into a folder, or resume an interrupted run.
+    """Prepare clusters into the folder `out`, or resume an interrupted run.
 
     Args:
         corpora: the clusters.
@@ -96,21 +96,16 @@ def prepare_clusters(
         skip_bad: count and skip clusters that cannot be used.
         workers: number of processes if no engine is given.
         engine: runs the work; local processes if None.
-
-    Raises:
-        InputError: the folder holds something else, or cannot be written to.
-        DataError: a cluster cannot be used, or there is none.
-        CheckpointError: the model folder has no tokenizer that fits.
     """
     config = with_network_of(model, config)
     manifest = _manifest(corpora, model, config)
-    _make_folder(out)
+    make_folder(out)
     with alone_in(out):
         shards = _claim(out, manifest)
         if shards is None:
             logger.warning("%s: already prepared with these settings", out)
             return PreparedSet.open(out)
-        clusters = _read(corpora, config, kind=kind, skip_bad=skip_bad)
+        clusters = read_corpora(corpora, kind, skip_bad=skip_bad, config=config.data)
         parts = _parts(clusters, finished={shard.name for shard in shards})
         recipe = Recipe(model=model, out=out, config=config, skip_bad=skip_bad)
         engine = engine or LocalEngine(workers)
@@ -153,9 +148,7 @@ def describe(prepared: PreparedSet) -> dict[str, Any]:
 def _ranked_by(manifest: Manifest) -> str:
     if not manifest.config["ranker"]["is_used"]:
         return "none"
-    if manifest.ranker is None:
-        return "similarity"
-    return manifest.ranker if manifest.ranker == "oracle" else "trained"
+    return {None: "similarity", "oracle": "oracle"}.get(manifest.ranker, "trained")
 
 
 def _manifest(corpora: Sequence[Path], model: Path, config: Config) -> Manifest:
@@ -178,18 +171,10 @@ def _manifest(corpora: Sequence[Path], model: Path, config: Config) -> Manifest:
     )
 
 
-def _make_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be made a folder ({error.strerror})") from error
-
-
 def _claim(out: Path, wanted: Manifest) -> list[Shard] | None:
     """Write the manifest, or check the one that is there.
 
-    Returns:
-        The complete shards; None if nothing is left to do.
+    Returns the complete shards; None if nothing is left to do.
     """
     left_half = set(out.glob(".*.partial"))  # from killed runs
     if not (out / MANIFEST).exists() and not left_half.issuperset(out.iterdir()):
@@ -247,18 +232,7 @@ def _copy_tools(model: Path, out: Path, *, ranker: str | None) -> None:
             file.write((model / name).read_bytes())
 
 
-def _read(
-    corpora: Sequence[Path], config: Config, *, kind: str, skip_bad: bool
-) -> Iterator[tuple[str, Cluster]]:
-    for path in corpora:
-        number, bad = 0, BadRecords(skip=skip_bad)
-        clusters = read_corpus(path, kind, bad=bad, config=config.data)
-        for number, cluster in enumerate(clusters, start=1):
-            yield str(path), cluster
-        report_count(path, number, bad)
-
-
-def _parts(clusters: Iterator[tuple[str, Cluster]], finished: set[str]) -> Iterator[Part]:
+def _parts(clusters: Iterator[tuple[Path, Cluster]], finished: set[str]) -> Iterator[Part]:
     for number in count():
         part = Part(number, tuple(islice(clusters, SHARD_CLUSTERS)))
         if not part.clusters:
@@ -274,19 +248,14 @@ def _remaining(corpora: Sequence[Path], shards: Sequence[Shard]) -> int | None:
 
 
 def prepare_part(part: Part, *, recipe: Recipe) -> tuple[Shard, list[str]]:
-    """Write the shard of a part; return its entry in the manifest, and why clusters were skipped.
-
-    Raises:
-        DataError: a cluster cannot be used.
-        InputError: the shard cannot be written.
-    """
+    """Write the shard of a part; return its entry in the manifest, and why clusters were skipped."""
     form, ranker_of = _tools(recipe)
     bad = BadRecords(skip=recipe.skip_bad)
     examples = []
     is_augmented = form.has_plans and recipe.config.data.augmented
     for number, (corpus, original) in enumerate(part.clusters):
         cluster = _augmented(number, part) if is_augmented else original
-        without_clones = empty_clones(cluster, recipe.config)
+        without_clones = empty_clones(cluster)
         try:
             example, _ = build_example(without_clones, form, ranker_of(cluster), recipe.config)
         except InputError as error:
@@ -315,16 +284,14 @@ def _augmented(number: int, part: Part) -> Cluster:
     return augment(cluster, others, seed=f"{part.number}/{cluster.id}")
 
 
-def empty_clones(cluster: Cluster, config: Config) -> Cluster:
+def empty_clones(cluster: Cluster) -> Cluster:
     """Return the cluster with source paragraphs that copy its target emptied.
 
     They are not removed, so that positions and the cluster's own graph stay valid.
     """
     if not cluster.summary:
         return cluster
-    split = [
-        split_document(document, config.data.max_paragraph_words) for document in cluster.documents
-    ]
+    split = [split_document(document) for document in cluster.documents]
     texts = [text for paragraphs in split for text in paragraphs]
     clones = is_clone(texts, cluster.summary)
     if not any(clones):
@@ -352,10 +319,8 @@ def _tools(recipe: Recipe) -> tuple[InputForm, Callable[[Cluster], Ranker]]:
 def cut_to_supported(example: Example, tokenizer: Tokenizer, config: Config) -> Example | None:
     """Cut the target to sentences and brackets that the encoded paragraphs support.
 
-    Otherwise a network learns to write what its source does not say.
-
-    Returns:
-        The example; None if too little is left, or its first sentence is not supported.
+    Otherwise a network learns to write what its source does not say. Returns None if too little is
+    left, or its first sentence is not supported.
     """
     read = [example.title, *(tokenizer.decode(ids) for ids in example.paragraph_ids)]
     evidence = Evidence.of(read)

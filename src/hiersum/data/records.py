@@ -57,11 +57,7 @@ def parse_json(text: str | bytes, where: str) -> Any:
 
 
 def cluster_from_record(record: Any, where: str) -> Cluster:
-    """Turn a cluster line into a cluster.
-
-    Raises:
-        DataError: a field is missing, unknown or of the wrong type; the message names it.
-    """
+    """Turn a cluster line into a cluster; errors name the field."""
     if not isinstance(record, Mapping):
         raise DataError(
             f'{where}: expected an object with "documents", got {describe_kind(record)}'
@@ -87,10 +83,8 @@ def cluster_from_record(record: Any, where: str) -> Cluster:
         graph=None if record.get("graph") is None else _graph(record["graph"], where),
         cited=cited,
     )
-    if cited:
-        _check_citations(cluster, where)
-    if cluster.graph is not None:
-        _check_graph_size(cluster, where)
+    if cited or cluster.graph is not None:
+        _check_numbers(cluster, where)
     return cluster
 
 
@@ -179,9 +173,11 @@ def _cited(value: Any, where: str) -> tuple[CitedSentence, ...]:
     return tuple(sentences)
 
 
-def _check_citations(cluster: Cluster, where: str) -> None:
+def _check_numbers(cluster: Cluster, where: str) -> None:
+    """Check that citations and the graph refer to the paragraphs that are there."""
     if any(document.paragraphs is None for document in cluster.documents):
-        raise DataError(f'{where}: with a cited summary, every document must give its "paragraphs"')
+        what = "cited summary" if cluster.cited else '"graph"'
+        raise DataError(f'{where}: with a {what}, every document must give its "paragraphs"')
     num_paragraphs = sum(len(document.paragraphs or ()) for document in cluster.documents)
     for number, sentence in enumerate(cluster.cited):
         if not sentence.paragraphs or max(sentence.paragraphs) >= num_paragraphs:
@@ -189,15 +185,9 @@ def _check_citations(cluster: Cluster, where: str) -> None:
                 f"{where}: summary[{number}] must cite at least one of the {num_paragraphs} "
                 f"paragraphs, numbered from 0; got {list(sentence.paragraphs)}"
             )
-
-
-def _check_graph_size(cluster: Cluster, where: str) -> None:
-    if any(document.paragraphs is None for document in cluster.documents):
-        raise DataError(f'{where}: with a "graph", every document must give its "paragraphs"')
-    num_paragraphs = sum(len(document.paragraphs or ()) for document in cluster.documents)
-    if len(cluster.graph or ()) != num_paragraphs:
+    if cluster.graph is not None and len(cluster.graph) != num_paragraphs:
         raise DataError(
-            f'{where}: "graph" has {len(cluster.graph or ())} rows for {num_paragraphs} paragraphs'
+            f'{where}: "graph" has {len(cluster.graph)} rows for {num_paragraphs} paragraphs'
         )
 
 

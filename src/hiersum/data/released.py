@@ -21,11 +21,7 @@ _SENTENCE_MARKS = re.compile(r"(?:\s*(?:<t>|</t>|<Q>|<q>))+\s*")
 
 
 def read_released_shard(path: Path, *, bad: BadRecords | None = None) -> Iterator[Example]:
-    """Yield the examples of a released shard.
-
-    Raises:
-        DataError: the file or an entry is malformed.
-    """
+    """Yield the examples of a released shard."""
     import torch
 
     bad = bad or BadRecords()

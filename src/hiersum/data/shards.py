@@ -88,11 +88,7 @@ class Manifest:
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
-        """Read the manifest of a prepared set, finished or not.
-
-        Raises:
-            DataError: there is none, or it cannot be used.
-        """
+        """Read the manifest of a prepared set, finished or not."""
         path = folder / MANIFEST
         try:
             record = json.loads(path.read_bytes())
@@ -127,11 +123,7 @@ class PreparedSet:
 
     @classmethod
     def open(cls, folder: Path | str) -> PreparedSet:
-        """Open a prepared set.
-
-        Raises:
-            DataError: there is none, it is not finished, or it lacks a file.
-        """
+        """Open a prepared set that is finished and lacks no file."""
         folder = Path(folder)
         manifest = Manifest.read(folder)
         if not manifest.complete:
@@ -164,11 +156,7 @@ class PreparedSet:
         return bool(self.manifest.config["model"]["architecture"] != "ht")
 
     def read(self) -> Iterator[Example]:
-        """Yield all examples in order.
-
-        Raises:
-            DataError: a shard is damaged.
-        """
+        """Yield all examples in order."""
         for shard in self.manifest.shards:
             yield from self.load(shard).examples()
 
@@ -195,11 +183,7 @@ def write_shard(folder: Path, name: str, examples: Sequence[Example], *, skipped
 
 
 def read_shard(folder: Path, shard: Shard) -> bytes:
-    """Return the bytes of a shard.
-
-    Raises:
-        DataError: they do not match the checksum in the manifest.
-    """
+    """Return the bytes of a shard, which must match the checksum in the manifest."""
     path = folder / shard.name
     try:
         data = path.read_bytes()
@@ -241,8 +225,7 @@ class Rows:
     def shapes(self, *, is_flat: bool) -> Ints:
         """Return paragraphs, tokens of the longest paragraph and tokens of the target, per row.
 
-        Args:
-            is_flat: count all paragraphs of an example as one.
+        For flat networks, all paragraphs of an example count as one.
         """
         import pyarrow.compute as pc
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from hiersum import __version__
 from hiersum.config import EvaluationConfig
-from hiersum.evaluation.significance import CONFIDENCE, Interval, intervals
+from hiersum.evaluation.significance import CONFIDENCE, SEED, Interval, intervals
 from hiersum.progress import tracked
 from hiersum.text.overlap import (
     EncodedLines,
@@ -86,7 +86,7 @@ class RougeScores:
 
     def intervals(self, config: EvaluationConfig) -> dict[str, dict[str, Interval]]:
         """Return the mean of each metric's precision, recall and F1 with bootstrap bounds."""
-        found = iter(intervals(self.table, samples=config.bootstrap_samples, seed=config.seed))
+        found = iter(intervals(self.table, samples=config.bootstrap_samples, seed=SEED))
         return {metric: {measure: next(found) for measure in _MEASURES} for metric in self.metrics}
 
 
@@ -118,9 +118,7 @@ def signature(config: EvaluationConfig, num_pairs: int) -> str:
     ]
     if "rougeLsum" in preset.metrics:
         parts.append(f"Lsum:{'found-sentences' if preset.finds_sentences else 'lines'}")
-    parts.append(
-        f"bootstrap:{config.bootstrap_samples}|confidence:{CONFIDENCE:g}|seed:{config.seed}"
-    )
+    parts.append(f"bootstrap:{config.bootstrap_samples}|confidence:{CONFIDENCE:g}|seed:{SEED}")
     return "|".join([*parts, f"n:{num_pairs}"])
 
 

@@ -35,6 +35,8 @@ Scale = Literal["ordinal", "interval"]
 
 CONFIDENCE = 0.95
 """Confidence level of intervals."""
+SEED = 1
+"""Of the bootstrap and of the permutation test; signatures name it."""
 TRIALS = 10_000
 """Random swaps of two systems' scores behind a p-value."""
 _BOUNDS = (2.5, 97.5)  # the percentiles that bound an interval
@@ -86,8 +88,8 @@ def compare_scores(first: Floats, second: Floats, config: EvaluationConfig) -> l
     """Compare two systems' scores on the same inputs, column by column."""
     differences = first - second
     observed = differences.mean(axis=0)
-    means = bootstrap_means(differences, samples=config.bootstrap_samples, seed=config.seed)
-    swapped = _randomised_means(differences, trials=TRIALS, seed=config.seed)
+    means = bootstrap_means(differences, samples=config.bootstrap_samples, seed=SEED)
+    swapped = _randomised_means(differences, trials=TRIALS, seed=SEED)
     return [
         Difference(interval, float(p_bootstrap), float(p_randomisation))
         for interval, p_bootstrap, p_randomisation in zip(
@@ -177,7 +179,7 @@ def system_intervals(responses: Responses, config: EvaluationConfig) -> list[Int
     sums, counts = responses.per_item()
     used = counts.sum(axis=1) > 0
     table = np.hstack([sums[used], counts[used]])
-    drawn = bootstrap_means(table, samples=config.bootstrap_samples, seed=config.seed)
+    drawn = bootstrap_means(table, samples=config.bootstrap_samples, seed=SEED)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = drawn[:, : responses.num_systems] / drawn[:, responses.num_systems :]
     observed = _means(sums.sum(axis=0), counts.sum(axis=0))
@@ -204,7 +206,7 @@ def pair_tests(responses: Responses, config: EvaluationConfig) -> list[PairTest]
 
     groups = responses.groups()
     tukey = tukey_hsd(*groups).pvalue if _is_testable(groups) else None
-    by_items = item_p_values(*responses.per_item(), trials=TRIALS, seed=config.seed)
+    by_items = item_p_values(*responses.per_item(), trials=TRIALS, seed=SEED)
     means = [float(group.mean()) for group in groups]
     return [
         PairTest(

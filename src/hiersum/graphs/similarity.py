@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from hiersum.text.tfidf import TfidfSpace, cosines
 
+MIN_SIMILARITY = 0.2
+"""A network's graph has no edges below this weight (appendix A.1)."""
+
 
 def similarity_graph(
     texts: Sequence[str], chosen: Sequence[int] | None = None, *, min_similarity: float = 0.0

@@ -22,11 +22,7 @@ def attend(
     bias_HTT: Tensor | None = None,
     dropout: float = 0.0,
 ) -> Tensor:
-    """Let each sequence of queries attend to its sequence of keys: softmax(scale * q k + bias) v.
-
-    Returns:
-        mixed_RHK, one row per query.
-    """
+    """Return softmax(scale * q k + bias) v, a row per query: each sequence attends to its own keys."""
     runs = joint_runs(queries, keys)
     pieces = zip(
         runs,
@@ -120,14 +116,6 @@ class MultiHeadAttention(nn.Module):
             dropout=self.dropout.weights if self.training else 0.0,
         )
         return self.merge(mixed_YHK)
-
-    def weights_across(
-        self, states_YD: Tensor, memory_RD: Tensor, targets: Spans, sources: Spans
-    ) -> list[Tensor]:
-        """Return the weights of `across` (without dropout), one weights_HSM per cluster."""
-        query_YHK = self.project_query(states_YD)
-        key_RHK, _ = self.project_memory(memory_RD)
-        return attention_weights(query_YHK, key_RHK, targets, sources, scale=self.scale)
 
     def drop_inputs(self, states_RD: Tensor) -> Tensor:
         """Apply the dropout of inputs to linear layers."""

@@ -61,15 +61,9 @@ class Batch:
         targets: Sequence[Sequence[int]] | None = None,
         graphs: Sequence[Sequence[Sequence[float]] | Tensor] | None = None,
     ) -> Batch:
-        """Make a batch of ranked paragraphs.
+        """Make a batch of clusters of ranked paragraphs, best first; empty paragraphs are dropped.
 
-        Args:
-            sources: for each cluster its paragraphs, best first; empty ones are dropped.
-            targets: for each cluster the ids from the begin piece to the end piece.
-            graphs: for each cluster the edge weights between all given paragraphs.
-
-        Raises:
-            InputError: a cluster has no tokens, a target fewer than two, or a graph the wrong size.
+        A graph has the edge weights between all given paragraphs of its cluster.
         """
         ranks = [[rank for rank, ids in enumerate(cluster) if len(ids)] for cluster in sources]
         for number, kept in enumerate(ranks):
@@ -84,15 +78,6 @@ class Batch:
             graphs=None if graphs is None else _kept_graphs(graphs, sources, ranks),
         )
         return batch if targets is None else batch.with_targets(targets)
-
-    @classmethod
-    def from_padded(
-        cls, source_BPT: Tensor, pad_id: int, targets: Sequence[Sequence[int]] | None = None
-    ) -> Batch:
-        """Make a batch from padded ids: (B, P, T), or (B, M) with one paragraph per cluster."""
-        padded_BPT = source_BPT if source_BPT.dim() == 3 else source_BPT[:, None]
-        sources = [[ids[ids != pad_id].tolist() for ids in cluster] for cluster in padded_BPT]
-        return cls.from_ids(sources, targets)
 
     def with_targets(self, targets: Sequence[Sequence[int]]) -> Batch:
         """Return the batch with targets, each from begin piece to end piece."""
@@ -111,11 +96,7 @@ class Batch:
     def with_plans(
         self, outlines: Sequence[Outline], plans: Sequence[Sequence[Plan]] | None, end_id: int
     ) -> Batch:
-        """Return the batch with source sentences and, if it has targets, their plans.
-
-        Raises:
-            InputError: an outline does not fit the paragraphs, or a target's sentences its plans.
-        """
+        """Return the batch with source sentences and, if it has targets, their plans."""
         if tuple(outline.lengths for outline in outlines) != self.paragraph_lengths:
             raise InputError("the outlines are of other paragraphs than the batch has")
         planned = replace(self, outlines=tuple(outlines))
@@ -141,11 +122,7 @@ class Batch:
         return plan_rows(self.outlines, self.plans, self.stretches)
 
     def target_inputs(self) -> Tensor:
-        """Return input_Y.
-
-        Raises:
-            InputError: the batch has no targets.
-        """
+        """Return input_Y, or raise an error if the batch has no targets."""
         if self.input_Y is None:
             raise InputError("the batch has no targets to score; give it some with with_targets")
         return self.input_Y

@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hiersum.config import ModelConfig
+from hiersum.config.model import BLOCK_LENGTH, COMPRESSION, ModelConfig
 from hiersum.model.batch import Batch
 from hiersum.model.layers import drop, sinusoid
 from hiersum.model.parts import Parts
@@ -57,8 +57,8 @@ class BeamCache:
         self.own_2NCHK = self.own_2NCHK[:, parents_N]
         self.pending = [pair if pair.size(1) == 1 else pair[:, parents_N] for pair in self.pending]
 
-    def attend(self, query_NHK: Tensor, scale: float) -> tuple[Tensor, Tensor]:
-        """Return mixed_NHK, and weights_HNC over shared and own entries, in this order."""
+    def attend(self, query_NHK: Tensor, scale: float) -> Tensor:
+        """Return mixed_NHK of shared and own entries."""
         shared_key_CHK, shared_value_CHK = self.shared_2CHK
         own_key_NCHK, own_value_NCHK = self.own_2NCHK
         shared_HNC = torch.einsum("nhk,chk->hnc", query_NHK, shared_key_CHK)
@@ -66,32 +66,18 @@ class BeamCache:
         weights_HNC = (torch.cat([shared_HNC, own_HNC], dim=-1) * scale).softmax(-1)
         shared_HNC, own_HNC = weights_HNC.tensor_split([len(shared_key_CHK)], dim=-1)
         mixed_NHK = torch.einsum("hnc,chk->nhk", shared_HNC, shared_value_CHK)
-        mixed_NHK = mixed_NHK + torch.einsum("hnc,nchk->nhk", own_HNC, own_value_NCHK)
-        return mixed_NHK, weights_HNC
+        return mixed_NHK + torch.einsum("hnc,nchk->nhk", own_HNC, own_value_NCHK)
 
 
-@dataclass(frozen=True)
-class CompressedMemory:
-    """An encoded source: what each layer needs of each cluster to continue it."""
-
-    layers: list[list[BeamCache]]
-    sources: Spans
+CompressedMemory = list[list[BeamCache]]
+"""An encoded source: what each layer needs of each cluster to continue it."""
 
 
 class CompressedState:
     """Unfinished summaries: B clusters with N hypotheses each. `step` writes into it."""
 
-    def __init__(self, encoded: CompressedMemory, num_beams: int, with_attention: bool) -> None:
-        self.layers = [[cache.spread(num_beams) for cache in layer] for layer in encoded.layers]
-        self.source_lengths = list(encoded.sources.lengths)
-        self.with_attention = with_attention
-        self.attention: list[Tensor] = []
-        """After a step, if requested: weights_NM of source tokens per cluster; rows sum to 1."""
-
-    @property
-    def num_clusters(self) -> int:
-        """Clusters not yet finished."""
-        return len(self.source_lengths)
+    def __init__(self, encoded: CompressedMemory, num_beams: int) -> None:
+        self.layers = [[cache.spread(num_beams) for cache in layer] for layer in encoded]
 
     def select(self, parents_BN: Tensor) -> None:
         """Make hypothesis n of cluster b continue hypothesis parents_BN[b, n]."""
@@ -102,22 +88,6 @@ class CompressedState:
     def keep(self, clusters: Sequence[int]) -> None:
         """Keep only these clusters, in this order."""
         self.layers = [[layer[cluster] for cluster in clusters] for layer in self.layers]
-        self.source_lengths = [self.source_lengths[cluster] for cluster in clusters]
-
-    def spread_attention(self, slot_weights: list[list[Tensor]], compression: int) -> None:
-        """Convert weights_HNC of slots, per compressed layer and cluster, to `attention`."""
-        self.attention = []
-        for cluster, length in enumerate(self.source_lengths):
-            num_slots = length // compression
-            total_NM = slot_weights[0][cluster].new_zeros(slot_weights[0][cluster].size(1), length)
-            for layer in slot_weights:
-                # Slots: a zero slot, then the source's, then the summary's own.
-                weights_NC = layer[cluster].mean(0)[:, 1 : 1 + num_slots]
-                total_NM[:, : num_slots * compression] += weights_NC.repeat_interleave(
-                    compression, dim=1
-                )
-            total_NM += 1e-12  # uniform if the source is too short for a slot
-            self.attention.append(total_NM / total_NM.sum(1, keepdim=True))
 
 
 class BlockAttention(nn.Module):
@@ -126,7 +96,7 @@ class BlockAttention(nn.Module):
     def __init__(self, parts: Parts) -> None:
         super().__init__()
         self.attention = parts.attention()
-        self.block_length = parts.config.block_length
+        self.block_length = BLOCK_LENGTH
 
     def forward(self, states_RD: Tensor, sequences: Spans) -> Tensor:
         lengths = []
@@ -162,7 +132,7 @@ class CompressedAttention(nn.Module):
     def __init__(self, parts: Parts) -> None:
         super().__init__()
         self.attention = parts.attention()
-        self.compression = parts.config.compression
+        self.compression = COMPRESSION
         width = parts.config.num_heads * parts.config.attention_head_width
         self.compress_key = nn.Linear(self.compression * width, width)
         self.compress_value = nn.Linear(self.compression * width, width)
@@ -251,8 +221,8 @@ class CausalLayer(nn.Module):
         result: Tensor = self.feed_forward_residual(states_RD, self.feed_forward)
         return result
 
-    def step(self, states_BND: Tensor, caches: list[BeamCache], weights: list[Tensor]) -> Tensor:
-        """Return the states after one token each; append weights_HNC per cluster to `weights`."""
+    def step(self, states_BND: Tensor, caches: list[BeamCache]) -> Tensor:
+        """Return the states after one token each."""
 
         def look_back(x_BND: Tensor) -> Tensor:
             projections = self.attention.attention
@@ -260,9 +230,7 @@ class CausalLayer(nn.Module):
             mixed = []
             for query, key, value, cache in zip(query_BNHK, key_BNHK, value_BNHK, caches):
                 self.attention.extend(cache, torch.stack([key, value]))
-                mixed_NHK, weights_HNC = cache.attend(query, projections.scale)
-                mixed.append(mixed_NHK)
-                weights.append(weights_HNC)
+                mixed.append(cache.attend(query, projections.scale))
             return projections.merge(torch.stack(mixed))
 
         states_BND = self.attention_residual(states_BND, look_back)
@@ -292,9 +260,9 @@ class CompressedDecoder(nn.Module):
 
     def encode(self, batch: Batch) -> CompressedMemory:
         """Read the sources of a batch."""
-        caches: list[list[BeamCache]] = [[] for _ in self.layers]
+        caches: CompressedMemory = [[] for _ in self.layers]
         self._run(self.words(batch.source_R), batch.sources, caches)
-        return CompressedMemory(caches, batch.sources)
+        return caches
 
     def forward(self, batch: Batch) -> Tensor:
         """Return logits_YV, the scores of all pieces at each target token."""
@@ -307,28 +275,9 @@ class CompressedDecoder(nn.Module):
         return self._logits(torch.cat(parts[1::2]))
 
     @torch.no_grad()
-    def source_attention(self, batch: Batch) -> list[Tensor]:
-        """Return, per cluster, weights_SM: each target token's attention to each source token.
-
-        Averaged over compressed layers and heads; a slot's weight is spread over its tokens.
-        """
-        state = self.start(self.encode(batch), 1, with_attention=True)
-        input_BS = nn.utils.rnn.pad_sequence(
-            list(batch.targets.split(batch.target_inputs())), batch_first=True
-        )
-        rows: list[list[Tensor]] = [[] for _ in range(len(batch))]
-        for token_B in input_BS.T:
-            self.step(token_B[:, None], state)
-            for row, weights_NM in zip(rows, state.attention):
-                row.append(weights_NM[0])
-        return [torch.stack(row[:length]) for row, length in zip(rows, batch.target_lengths)]
-
-    @torch.no_grad()
-    def start(
-        self, encoded: CompressedMemory, num_beams: int, with_attention: bool = False
-    ) -> CompressedState:
+    def start(self, encoded: CompressedMemory, num_beams: int) -> CompressedState:
         """Start `num_beams` summaries of each cluster."""
-        return CompressedState(encoded, num_beams, with_attention)
+        return CompressedState(encoded, num_beams)
 
     @torch.no_grad()
     def step(self, token_ids_BN: Tensor, state: CompressedState) -> Tensor:
@@ -338,15 +287,9 @@ class CompressedDecoder(nn.Module):
         position_B = torch.tensor(positions, device=words_BND.device)
         position_BD = sinusoid(position_B, words_BND.size(-1)).to(words_BND.dtype)
         states_BND = words_BND + position_BD[:, None]
-        slot_weights = []
         for layer, caches in zip(self.layers, state.layers, strict=True):
             assert isinstance(layer, CausalLayer)
-            weights: list[Tensor] = []
-            states_BND = layer.step(states_BND, caches, weights)
-            if isinstance(layer.attention, CompressedAttention):
-                slot_weights.append(weights)
-        if state.with_attention:
-            state.spread_attention(slot_weights, self.config.compression)
+            states_BND = layer.step(states_BND, caches)
         return self._logits(self._normalized(states_BND)).float().log_softmax(-1)
 
     def _run(

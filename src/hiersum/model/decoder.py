@@ -54,21 +54,14 @@ class DecoderLayer(nn.Module):
         encoded: EncoderOutput,
         targets: Spans,
         bias_HSS: Tensor | None,
-        weights: list[list[Tensor]] | None,
         *,
         stretches: Spans | None = None,
         written: list[tuple[Tensor, Tensor]] | None = None,
     ) -> Tensor:
         """Return the next states.
 
-        Args:
-            states_YD: the states so far.
-            encoded: the source of each cluster, or of each stretch.
-            targets: tokens of each target.
-            bias_HSS: scores of relative positions.
-            weights: receives this layer's weights_HSM per cluster.
-            stretches: target tokens of each source; if None, there is one source per target.
-            written: receives key_YHK and value_YHK of the targets.
+        `stretches` has the target tokens of each source; if None, there is one source per target.
+        `written` receives key_YHK and value_YHK of the targets.
         """
 
         def look_back(x: Tensor) -> Tensor:
@@ -78,10 +71,9 @@ class DecoderLayer(nn.Module):
             )
 
         def look_at_source(x: Tensor) -> Tensor:
-            sides = (x, encoded.states_RD, stretches or targets, encoded.sources)
-            if weights is not None:
-                weights.append(self.source_attention.weights_across(*sides))
-            return self.source_attention.across(*sides)
+            return self.source_attention.across(
+                x, encoded.states_RD, stretches or targets, encoded.sources
+            )
 
         states_YD = self.self_residual(states_YD, look_back)
         states_YD = self.source_residual(states_YD, look_at_source)
@@ -90,9 +82,8 @@ class DecoderLayer(nn.Module):
 
     def step(
         self, states_BND: Tensor, cache: LayerCache, num_stored: int, mask_BHNX: Tensor | None
-    ) -> tuple[Tensor, Tensor]:
-        """Return the states after one more token, and query_BNHK of the attention to the source."""
-        asked: list[Tensor] = []
+    ) -> Tensor:
+        """Return the states after one more token."""
 
         def look_back(x_BND: Tensor) -> Tensor:
             attention = self.self_attention
@@ -109,23 +100,17 @@ class DecoderLayer(nn.Module):
 
         def look_at_source(x_BND: Tensor) -> Tensor:
             attention = self.source_attention
-            query_BNHK = attention.project_query(x_BND)
-            asked.append(query_BNHK)
+            queries = attention.project_query(x_BND).split([len(block) for block in cache.sources])
             mixed = [
                 block.attend(query_CNHK, attention.scale)
-                for query_CNHK, block in cache.by_block(query_BNHK)
+                for query_CNHK, block in zip(queries, cache.sources)
             ]
             return attention.merge(torch.cat(mixed))
 
         states_BND = self.self_residual(states_BND, look_back)
         states_BND = self.source_residual(states_BND, look_at_source)
-        return self.feed_forward_residual(states_BND, self.feed_forward), asked[0]
-
-    def source_weights(self, query_BNHK: Tensor, cache: LayerCache) -> list[Tensor]:
-        """Return weights_HNM per cluster of the queries of a step."""
-        scale = self.source_attention.scale
-        pairs = cache.by_block(query_BNHK)
-        return [weights for query, block in pairs for weights in block.weights(query, scale)]
+        result: Tensor = self.feed_forward_residual(states_BND, self.feed_forward)
+        return result
 
 
 class Decoder(nn.Module):
@@ -147,7 +132,6 @@ class Decoder(nn.Module):
         words_YD: Tensor,
         encoded: EncoderOutput,
         targets: Spans,
-        weights: list[list[Tensor]] | None = None,
         *,
         stretches: Spans | None = None,
         written: list[tuple[Tensor, Tensor]] | None = None,
@@ -166,11 +150,11 @@ class Decoder(nn.Module):
             bias_HSS = bias_HSS.masked_fill(later_SS, -torch.inf)
         for layer in self.layers:
             states_YD = layer(
-                states_YD, encoded, targets, bias_HSS, weights, stretches=stretches, written=written
+                states_YD, encoded, targets, bias_HSS, stretches=stretches, written=written
             )
         return states_YD if self.final_norm is None else self.final_norm(states_YD)
 
-    def start(self, encoded: EncoderOutput, num_beams: int, with_attention: bool) -> DecoderState:
+    def start(self, encoded: EncoderOutput, num_beams: int) -> DecoderState:
         """Project the source once per layer and cluster."""
         caches = []
         for layer in self.layers:
@@ -179,7 +163,7 @@ class Decoder(nn.Module):
             blocks = source_blocks(key_RHK, value_RHK, encoded.sources, half=self.half_source)
             heads = (2, len(encoded.sources.lengths), key_RHK.size(1), 0, key_RHK.size(2))
             caches.append(LayerCache(blocks, written_2BHXK=key_RHK.new_empty(heads)))
-        state = DecoderState(caches, num_beams, with_attention)
+        state = DecoderState(caches, num_beams)
         if encoded.written is not None:
             state.continue_from(encoded.written)
         return state
@@ -195,16 +179,7 @@ class Decoder(nn.Module):
         if self.relative_bias is not None:
             bias_HS = self.relative_bias(1, state.length)[:, 0]
         mask_BHNX = state.mask(bias_HS)
-        weights: list[list[Tensor]] = []
         for layer, cache in zip(self.layers, state.layers, strict=True):
             assert isinstance(layer, DecoderLayer)
-            states_BND, query_BNHK = layer.step(states_BND, cache, state.num_stored, mask_BHNX)
-            if state.with_attention:
-                weights.append(layer.source_weights(query_BNHK, cache))
-        state.attention = mean_weights(weights)
+            states_BND = layer.step(states_BND, cache, state.num_stored, mask_BHNX)
         return states_BND if self.final_norm is None else self.final_norm(states_BND)
-
-
-def mean_weights(weights: list[list[Tensor]]) -> list[Tensor]:
-    """Average per-layer weights_HSM over layers and heads: one weights_SM per cluster."""
-    return [torch.stack(layers).mean((0, 1)) for layers in zip(*weights, strict=True)]

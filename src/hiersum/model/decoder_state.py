@@ -41,11 +41,6 @@ class SourceBlock:
         )
         return mixed_CHNK.transpose(1, 2)
 
-    def weights(self, query_CNHK: Tensor, scale: float) -> Tensor:
-        """Return weights_CHNM of `attend`; the fused kernel does not."""
-        scores_CHNM = query_CNHK.transpose(1, 2) @ self.key_CHMK.transpose(2, 3)
-        return (scores_CHNM * scale).softmax(-1)
-
     def rows(self, start: int, end: int) -> SourceBlock:
         """Return some of the sources, as views."""
         return type(self)(self.key_CHMK[start:end], self.value_CHMK[start:end])
@@ -59,16 +54,9 @@ class HalfSourceBlock(SourceBlock):
 
     def attend(self, query_CNHK: Tensor, scale: float) -> Tensor:
         """Return mixed_CNHK in the query's type."""
-        weights_CHNM = self._scores(query_CNHK, scale).softmax(-1)
-        return (weights_CHNM @ self.value_CHMK).transpose(1, 2).to(query_CNHK.dtype)
-
-    def weights(self, query_CNHK: Tensor, scale: float) -> Tensor:
-        """Return weights_CHNM of `attend`, before rounding."""
-        return self._scores(query_CNHK, scale).softmax(-1, dtype=torch.float32)
-
-    def _scores(self, query_CNHK: Tensor, scale: float) -> Tensor:
         query_CHNK = (query_CNHK * scale).bfloat16().transpose(1, 2)
-        return query_CHNK @ self.key_CHMK.transpose(2, 3)
+        weights_CHNM = (query_CHNK @ self.key_CHMK.transpose(2, 3)).softmax(-1)
+        return (weights_CHNM @ self.value_CHMK).transpose(1, 2).to(query_CNHK.dtype)
 
 
 def source_blocks(
@@ -107,11 +95,6 @@ class LayerCache:
     written_2BHXK: Tensor
     """Keys, then values, of the stored tokens."""
 
-    def by_block(self, query_BNHK: Tensor) -> list[tuple[Tensor, SourceBlock]]:
-        """Pair each block of sources with its query_CNHK."""
-        queries = query_BNHK.split([len(block) for block in self.sources])
-        return list(zip(queries, self.sources))
-
     def append(self, key_BNHK: Tensor, value_BNHK: Tensor, end: int) -> tuple[Tensor, Tensor]:
         """Store the newest tokens before `end`; return key_BHXK and value_BHXK of all up to it."""
         key_BHXK, value_BHXK = self.written_2BHXK[:, :, :, :end]
@@ -134,13 +117,10 @@ class Written:
 class DecoderState:
     """Unfinished summaries: B clusters with N hypotheses each. `step` writes into it."""
 
-    def __init__(self, layers: list[LayerCache], num_beams: int, with_attention: bool) -> None:
+    def __init__(self, layers: list[LayerCache], num_beams: int) -> None:
         self.layers = layers
         self.num_beams = num_beams
         self.length = 0
-        self.with_attention = with_attention
-        self.attention: list[Tensor] = []
-        """After a step, if requested: weights_NM of source tokens per cluster; rows sum to 1."""
         device = layers[0].written_2BHXK.device
         num_clusters = layers[0].written_2BHXK.size(1)
         self.is_own_BNX = torch.zeros(num_clusters, num_beams, 0, dtype=torch.bool, device=device)

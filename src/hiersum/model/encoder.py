@@ -102,14 +102,8 @@ class Encoder(nn.Module):
     ) -> Tensor:
         """Return states_RD in the order of the batch.
 
-        Args:
-            words_RD: the embedded tokens.
-            batch: the paragraphs they belong to.
-            weights: each global layer appends one weights_HPP per cluster, the attention between
-            paragraphs.
-
-        Raises:
-            InputError: a head needs a graph and the batch has none.
+        Each global layer appends its attention between paragraphs to `weights`, one weights_HPP per
+        cluster.
         """
         if self.needs_graphs and batch.graphs is None:
             raise InputError(

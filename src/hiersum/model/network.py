@@ -17,7 +17,7 @@ from hiersum.config import ModelConfig
 from hiersum.errors import ConfigError, InputError
 from hiersum.model.batch import Batch
 from hiersum.model.compressed import CompressedDecoder
-from hiersum.model.decoder import Decoder, EncoderOutput, mean_weights
+from hiersum.model.decoder import Decoder, EncoderOutput
 from hiersum.model.decoder_state import DecoderState, Written
 from hiersum.model.encoder import Encoder
 from hiersum.model.layers import WordEmbedding, initialize
@@ -70,11 +70,7 @@ class EncoderDecoder(nn.Module):
         return self._logits(self.decode(batch, self.encode(batch)))
 
     def forward_with_plans(self, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Return logits_YV, and the planner's loss summed over the boundaries of all targets.
-
-        Raises:
-            InputError: the network has no planner, or the batch no plans.
-        """
+        """Return logits_YV, and the planner's loss summed over the boundaries of all targets."""
         if self.planner is None or batch.plans is None:
             raise InputError("a planner is trained on batches with plans (model.planner_width)")
         encoded = self.encode(batch)
@@ -111,7 +107,7 @@ class EncoderDecoder(nn.Module):
             summaries: for each cluster with plans its pieces, each sentence with its end piece.
 
         Returns:
-            The state to continue from, and for each of these clusters ended_D, the state that
+            The state to continue from, and for each cluster with plans ended_D, the state that
             predicted its last end piece.
         """
         stretches = [cut_stretches(ids, self.config.end_id) for ids in summaries]
@@ -130,16 +126,6 @@ class EncoderDecoder(nn.Module):
         return Written(seen, spans), [part[-1] for part in spans.split(states_YD)]
 
     @torch.no_grad()
-    def source_attention(self, batch: Batch) -> list[Tensor]:
-        """Return, per cluster, weights_SM: each target token's attention to each source token.
-
-        Averaged over layers and heads; rows sum to 1. Row s belongs to the prediction of label s.
-        """
-        weights: list[list[Tensor]] = []
-        self.decode(batch, self.encode(batch), weights)
-        return mean_weights(weights)
-
-    @torch.no_grad()
     def paragraph_attention(self, batch: Batch) -> list[Tensor]:
         """Return, per cluster, weights_LHPP: the attention between paragraphs.
 
@@ -150,11 +136,9 @@ class EncoderDecoder(nn.Module):
         return [torch.stack(of_cluster) for of_cluster in zip(*layers)]
 
     @torch.no_grad()
-    def start(
-        self, encoded: EncoderOutput, num_beams: int, with_attention: bool = False
-    ) -> DecoderState:
+    def start(self, encoded: EncoderOutput, num_beams: int) -> DecoderState:
         """Start `num_beams` summaries of each cluster."""
-        return self.decoder.start(encoded, num_beams, with_attention)
+        return self.decoder.start(encoded, num_beams)
 
     @torch.no_grad()
     def step(self, token_ids_BN: Tensor, state: DecoderState) -> Tensor:
@@ -162,16 +146,13 @@ class EncoderDecoder(nn.Module):
         states_BND = self.decoder.step(self.target_words(token_ids_BN), state)
         return self._logits(states_BND).float().log_softmax(-1)
 
-    def decode(
-        self, batch: Batch, encoded: EncoderOutput, weights: list[list[Tensor]] | None = None
-    ) -> Tensor:
-        """Return states_YD of the batch's targets; `weights` as in `Decoder.forward`."""
+    def decode(self, batch: Batch, encoded: EncoderOutput) -> Tensor:
+        """Return states_YD of the batch's targets."""
         rows = batch.planned_rows
         states_YD: Tensor = self.decoder(
             self.target_words(batch.target_inputs()),
             encoded if rows is None else encoded.narrowed(rows),
             batch.targets,
-            weights,
             stretches=None if rows is None else rows.stretches,
         )
         return states_YD
@@ -184,11 +165,7 @@ Network = EncoderDecoder | CompressedDecoder
 
 
 def with_planner(network: Network, width: int) -> EncoderDecoder:
-    """Add a new planner to a trained network; everything else is unchanged.
-
-    Raises:
-        ConfigError: the network reads its source as one sequence, or has a planner already.
-    """
+    """Add a new planner to a trained network; everything else is unchanged."""
     config = replace(network.config, planner_width=width)
     if not isinstance(network, EncoderDecoder) or network.planner is not None or not width:
         raise ConfigError("a planner is added to a hierarchical network that has none")

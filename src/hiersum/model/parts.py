@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from torch import nn
 
-from hiersum.config import ModelConfig
+from hiersum.config.model import RELATIVE_BUCKETS, RELATIVE_DISTANCE, ModelConfig
 from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.layers import (
     NORM_EPSILON,
@@ -104,8 +104,9 @@ class Parts:
             vocab_size=config.vocab_size,
             width=config.width,
             is_tied=config.tied_output,
-            has_bias=config.output_bias,
-            scale=config.width**-0.5 if config.scaled_output else 1.0,
+            has_bias=self.has_bias,
+            # The first T5 models, whose output is tied, divide its scores by sqrt(width).
+            scale=config.width**-0.5 if self.profile.relative and config.tied_output else 1.0,
             dropout=self.dropout,
         )
 
@@ -143,8 +144,8 @@ class Parts:
         if not self.profile.relative:
             return None
         return RelativeBias(
-            num_buckets=self.config.relative_buckets,
-            max_distance=self.config.relative_distance,
+            num_buckets=RELATIVE_BUCKETS,
+            max_distance=RELATIVE_DISTANCE,
             num_heads=self.config.num_heads,
             bidirectional=bidirectional,
         )

@@ -199,10 +199,7 @@ class Planner(nn.Module):
     ) -> Tensor:
         """Return score_KJ of each sentence at each boundary; the last column is the stop.
 
-        Args:
-            boundary_KD: the decoder's states.
-            source: the sentences.
-            history: for each boundary the plans before it.
+        `history` has for each boundary the plans before it.
         """
         device, dtype = boundary_KD.device, boundary_KD.dtype
         facts_KJF = torch.stack([sentence_facts(source, plans) for plans in history])

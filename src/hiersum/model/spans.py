@@ -22,11 +22,6 @@ class Spans:
 
     lengths: tuple[int, ...]
 
-    @property
-    def num_rows(self) -> int:
-        """Rows of the flat tensor."""
-        return sum(self.lengths)
-
     @cached_property
     def runs(self) -> tuple[tuple[int, int], ...]:
         """(count, length) of runs of equally long neighbours."""

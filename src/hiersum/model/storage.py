@@ -47,12 +47,7 @@ def pack(tensors: Mapping[str, Tensor], storage: Storage) -> dict[str, Tensor]:
 
 
 def unpack(packed: Mapping[str, Tensor], as_integers: Collection[str] = ()) -> dict[str, Tensor]:
-    """Return stored tensors as float32.
-
-    Args:
-        packed: the stored tensors.
-        as_integers: names of tensors to return as `Integers` if stored in eight bits.
-    """
+    """Return stored tensors as float32; those named in `as_integers` as `Integers` if they are."""
     scales = {
         name
         for name in packed

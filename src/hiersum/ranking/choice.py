@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING
 
 from hiersum.errors import ConfigError
 from hiersum.plugins import load_plugin
-from hiersum.ranking.baselines import OracleRanker, ReadingOrder, SimilarityRanker
-from hiersum.ranking.ranker import RANKER_FILES, Ranker
+from hiersum.ranking.ranker import (
+    RANKER_FILES,
+    OracleRanker,
+    Ranker,
+    ReadingOrder,
+    SimilarityRanker,
+)
 from hiersum.ranking.scorer import CitationRanker, has_scorer
 
 if TYPE_CHECKING:
@@ -34,10 +39,6 @@ def choose_ranker(
         folder: a model folder; None if there is no model.
         tokenizer: the tokenizer of that folder.
         target: the text that `oracle` ranks by.
-
-    Raises:
-        ConfigError: a trained ranker needs a model, or the oracle needs a target.
-        CheckpointError: the folder has no such ranker, or its files are damaged or do not fit.
     """
     if kind not in KINDS:
         ranker: Ranker = load_plugin("rankers", kind, KINDS)()

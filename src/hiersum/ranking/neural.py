@@ -27,13 +27,7 @@ from torch.nn import functional
 from hiersum.errors import CheckpointError
 from hiersum.model.layers import drop
 from hiersum.ranking.lstm import Lstm, Packed, max_pool
-from hiersum.ranking.ranker import (
-    CONFIG,
-    RANKER_FORMAT,
-    WEIGHTS,
-    read_record,
-    replace_file,
-)
+from hiersum.ranking.ranker import CONFIG, RANKER_FORMAT, WEIGHTS, read_record, replace_file
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Paragraph
 
@@ -118,9 +112,7 @@ class NeuralRanker:
     def save(self, folder: Path, *, notes: Mapping[str, Any] | None = None) -> None:
         """Save the ranker into the model folder of its tokenizer, in half precision.
 
-        Args:
-            folder: a model folder.
-            notes: more for ranker.json, such as how it was trained.
+        `notes` go to ranker.json, such as how it was trained.
         """
         weights = _to_bytes(self.network)
         record = {
@@ -138,11 +130,7 @@ class NeuralRanker:
 
     @classmethod
     def load(cls, folder: Path, tokenizer: Tokenizer) -> NeuralRanker:
-        """Load the ranker of a model folder.
-
-        Raises:
-            CheckpointError: a file is missing or damaged, or belongs to another tokenizer.
-        """
+        """Load the ranker of a model folder."""
         record = read_record(folder / CONFIG)
         try:
             names = RankerShape.__dataclass_fields__

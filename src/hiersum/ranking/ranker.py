@@ -1,14 +1,20 @@
-"""The interface of rankers, and their files in a model folder."""
+"""The interface of rankers, those that need no training, and their files in a model folder."""
 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
+from scipy import sparse
+
+from hiersum.atomic import replacing
 from hiersum.errors import CheckpointError
+from hiersum.text.overlap import ngram_overlap
+from hiersum.text.tfidf import TfidfSpace, cosines
 from hiersum.types import Paragraph
 
 RANKER_FILES = ("ranker.json", "ranker.safetensors")
@@ -36,12 +42,56 @@ def best_first(scores: Sequence[float]) -> list[int]:
     return sorted(range(len(scores)), key=lambda index: -scores[index])
 
 
-def read_record(path: Path) -> dict[str, Any]:
-    """Return the content of a ranker.json.
+class SimilarityRanker:
+    """Scores a paragraph by its tf-idf cosine with the title (the paper's baseline)."""
 
-    Raises:
-        CheckpointError: it is missing, damaged or of another format.
+    fingerprint = None
+
+    def scores(self, title: str, paragraphs: Sequence[Paragraph]) -> list[float]:
+        """Return the cosines, in [0, 1].
+
+        If no word of the title occurs in the cluster, the cluster's centroid replaces the title.
+        """
+        space = TfidfSpace([paragraph.text for paragraph in paragraphs])
+        query = space.vectors_of([title])
+        if query.nnz == 0:
+            centroid = space.vectors.sum(axis=0)
+            query = sparse.csr_matrix(centroid / (np.linalg.norm(centroid) or 1))
+        scores: list[float] = cosines(space.vectors, query)[:, 0].tolist()
+        return scores
+
+
+class ReadingOrder:
+    """Keeps paragraphs in order (the paper's Flat Transformer without ranking)."""
+
+    fingerprint = None
+
+    def scores(self, title: str, paragraphs: Sequence[Paragraph]) -> list[float]:
+        """Return 1, 1/2, 1/3, ..."""
+        return [1 / (1 + index) for index in range(len(paragraphs))]
+
+
+@dataclass(frozen=True, slots=True)
+class OracleRanker:
+    """Scores a paragraph by its recall of the target's bigrams, the label of the trained ranker.
+
+    For training data only: the network reads what its target was made from, so it does not learn to
+    write what it cannot have read.
     """
+
+    target: str
+    fingerprint = "oracle"
+    """Distinguishes its output from that of rankers that do not see the target."""
+
+    def scores(self, title: str, paragraphs: Sequence[Paragraph]) -> list[float]:
+        """Return the ROUGE-2 recalls, in [0, 1]."""
+        texts = [paragraph.text for paragraph in paragraphs]
+        scores: list[float] = ngram_overlap(self.target, texts, 2).recall.tolist()
+        return scores
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Return the content of a ranker.json."""
     try:
         record = json.loads(path.read_bytes())
     except FileNotFoundError as error:
@@ -64,11 +114,8 @@ def read_record(path: Path) -> dict[str, Any]:
 
 def replace_file(path: Path, content: bytes) -> None:
     """Write a file atomically."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
+        with replacing(path) as temporary:
+            temporary.write_bytes(content)
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be written ({error.strerror})") from error
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -144,8 +144,7 @@ def _cosine_with_others(vectors: sparse.csr_matrix, weights: Floats) -> Floats:
 
 def _document_mean(values: Floats, documents: NDArray[np.int64]) -> Floats:
     """Return for each paragraph the mean over its document."""
-    counts = np.bincount(documents)
-    result: Floats = (np.bincount(documents, values) / np.maximum(counts, 1))[documents]
+    result: Floats = (np.bincount(documents, values) / np.bincount(documents).clip(1))[documents]
     return result
 
 
@@ -197,11 +196,7 @@ class ScorerWeights:
 
     @classmethod
     def from_record(cls, record: Any) -> ScorerWeights:
-        """Check and load the weights of ranker.json.
-
-        Raises:
-            ValueError: they are damaged or of another version.
-        """
+        """Return the weights of ranker.json; `ValueError` if they are damaged or too new."""
         found = record.get("format") if isinstance(record, dict) else None
         if found != FORMAT:
             raise ValueError(f"scorer format {found!r}, but this version of hiersum reads {FORMAT}")
@@ -246,12 +241,7 @@ class CitationRanker:
         return scores
 
     def save(self, folder: Path, *, notes: Mapping[str, Any] | None = None) -> None:
-        """Add the scorer to the ranker.json of a model folder.
-
-        Args:
-            folder: a model folder, with or without an LSTM ranker.
-            notes: how it was fitted.
-        """
+        """Add the scorer to the ranker.json of a model folder; `notes` say how it was fitted."""
         path = folder / CONFIG
         record: dict[str, Any] = {"format": RANKER_FORMAT}
         if path.exists():
@@ -261,11 +251,7 @@ class CitationRanker:
 
     @classmethod
     def load(cls, folder: Path) -> CitationRanker:
-        """Load the scorer of a model folder.
-
-        Raises:
-            CheckpointError: there is none, or it is damaged or of another version.
-        """
+        """Load the scorer of a model folder."""
         path = folder / CONFIG
         record = read_record(path)
         if KEY not in record:
@@ -280,9 +266,5 @@ class CitationRanker:
 
 
 def has_scorer(folder: Path) -> bool:
-    """Whether the ranker of a model folder has a citation scorer.
-
-    Raises:
-        CheckpointError: its ranker.json cannot be read.
-    """
+    """Whether the ranker of a model folder has a citation scorer."""
     return (folder / CONFIG).exists() and KEY in read_record(folder / CONFIG)

@@ -27,7 +27,6 @@ from hiersum.text.words import (
     split_stems,
     split_words,
     stem_word,
-    stems_by_text,
 )
 from hiersum.types import Paragraph
 
@@ -92,7 +91,7 @@ def _common_phrase(documents: Sequence[str]) -> str:
     spellings: dict[tuple[str, ...], Counter[str]] = {}
     num_documents: Counter[tuple[str, ...]] = Counter()
     words = {word for text in documents for run in _RUN.findall(text) for word in _words_of(run)}
-    stems = stems_by_text(words)
+    stems = {word: split_stems(word) for word in words}
     for text in documents:
         found = set()
         for spelling in _phrases(text, stems):

@@ -34,7 +34,7 @@ _one_at_a_time = Lock()  # spaCy's vocabulary is not thread-safe
 def report_record(summary: Summary, config: Config | None = None) -> dict[str, Any]:
     """Return the data that the view shows (see docs/formats.md)."""
     config = config or Config()
-    texts = [split_document(d, config.data.max_paragraph_words) for d in summary.documents]
+    texts = [split_document(d) for d in summary.documents]
     rank_of = {place: rank for rank, p in enumerate(summary.paragraphs) for place in p.places}
     cited = {Place(s.document, s.paragraph) for of in summary.sentences for s in of.sources}
     shown = _shown(texts, rank_of, cited)
@@ -138,7 +138,7 @@ def _similarity(
     own = {place for paragraph in summary.paragraphs for place in paragraph.places}
     others = [
         paragraph.text
-        for paragraph in read_paragraphs(summary.documents, config.data)
+        for paragraph in read_paragraphs(summary.documents)
         if own.isdisjoint(paragraph.places)
     ]
     texts = [paragraph.text for paragraph in summary.paragraphs] + others

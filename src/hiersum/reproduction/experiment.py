@@ -54,9 +54,8 @@ class RunSettings:
     """Test clusters whose texts are shown."""
 
     def __post_init__(self) -> None:
-        for name in ("validations", "checkpoints", "processes"):
-            require_at_least(f"experiment.{name}", getattr(self, name), 1)
-        require_at_least("experiment.num_texts", self.num_texts, 0)
+        require_at_least(1, "experiment", self, "validations", "checkpoints", "processes")
+        require_at_least(0, "experiment", self, "num_texts")
         if not (math.isfinite(self.million_tokens) and self.million_tokens > 0):
             raise ConfigError(
                 f"experiment.million_tokens must be more than 0, got {self.million_tokens}"
@@ -101,8 +100,7 @@ class CorpusSettings:
     """Seed for drawing articles and ordering clusters."""
 
     def __post_init__(self) -> None:
-        for name in ("max_train", "max_valid", "max_test", "search", "seed"):
-            require_at_least(f"corpus.{name}", getattr(self, name), 0)
+        require_at_least(0, "corpus", self, "max_train", "max_valid", "max_test", "search", "seed")
         for split in SPLITS:
             if not getattr(self, split):
                 raise ConfigError(f"corpus.{split} names no files")

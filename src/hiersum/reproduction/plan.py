@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hiersum.config import Config, SearchConfig, config_to_dict
+from hiersum.config.model import BLOCK_LENGTH, COMPRESSION
 from hiersum.data.corpora import identify_corpus
 from hiersum.data.model_folder import identify_model
 from hiersum.errors import ConfigError
@@ -251,7 +252,7 @@ def training_cost(config: Config, million_tokens: float) -> float:
     spans = {
         "ht": config.data.max_paragraph_tokens,
         "ft": config.data.max_source_tokens,
-        "tdmca": (model.block_length + config.data.max_source_tokens // model.compression) // 2,
+        "tdmca": (BLOCK_LENGTH + config.data.max_source_tokens // COMPRESSION) // 2,
     }
     attention = 2 * spans[model.architecture] * model.width
     layer = 4 * model.width**2 + 2 * model.width * model.ff_width + attention

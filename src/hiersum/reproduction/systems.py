@@ -57,7 +57,7 @@ class Sizes:
     def __post_init__(self) -> None:
         for field in fields(self):
             lowest = 2 if field.name in ("paragraph_tokens", "tdmca_tokens") else 1
-            require_at_least(f"sizes.{field.name}", getattr(self, field.name), lowest)
+            require_at_least(lowest, "sizes", self, field.name)
         if self.longer_paragraphs <= self.paragraphs:
             raise ConfigError(
                 f"sizes.longer_paragraphs ({self.longer_paragraphs}) must be more than "

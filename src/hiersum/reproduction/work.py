@@ -146,9 +146,9 @@ class Workshop:
         train_ranker_on(train, valid, config, model=folder, run=self.run("ranker"))
 
     def compare_rankers(self, config: Config) -> dict[str, Any]:
-        clusters = self.clusters("test")
+        corpora = Corpora(paths=self.clusters("test"), skip_bad=self.skip_bad)
         try:
-            return evaluate_ranker(clusters, config, model=self.tools, skip_bad=self.skip_bad)
+            return evaluate_ranker(corpora, config, model=self.tools)
         except NothingToChooseError as error:
             return {"cuts": [], "reason": str(error)}
 
@@ -192,7 +192,7 @@ class Workshop:
             for number, cluster in enumerate(tracked(clusters, row)):
                 if number not in results and cluster.summary:
                     summary = summarizer.summarize_cluster(
-                        empty_clones(cluster, config),
+                        empty_clones(cluster),
                         system=row,
                         max_words=max(1, count_words(cluster.summary)),
                     )
@@ -277,7 +277,7 @@ def best_checkpoints(run: Path, number: int) -> list[dict[str, Any]]:
 
 
 def _describe_training(run: Path, budget: Budget, settings: RunSettings) -> dict[str, Any]:
-    from hiersum.model.checkpoint import from_pretrained
+    from hiersum.model.folder import from_pretrained
     from hiersum.training.run_folder import read_metrics
 
     lines = list(read_metrics(run / "metrics.jsonl"))

@@ -55,6 +55,8 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
     422: {"model": ErrorAnswer, "description": "A field is missing, unknown or out of range."},
     503: {"model": ErrorAnswer, "description": "The queue is full; see Retry-After."},
 }
+BODY_SECONDS = 60.0
+"""Within which a request must arrive."""
 _EVENTS = {
     "description": "Events `progress` (stage, done, total) and `sentence` (one as soon as it is "
     "written), then one `result` or `error` (detail).",
@@ -109,7 +111,7 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
             "the request",
             kind="application/json",
             max_bytes=config.max_body_megabytes * 1_000_000,
-            seconds=config.body_seconds,
+            seconds=BODY_SECONDS,
         )
         return await asyncio.to_thread(parse_request, body, summarizer)
 
@@ -189,7 +191,7 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
         """Return the metrics in Prometheus's format."""
         return Response(metrics.text(), media_type=CONTENT_TYPE)
 
-    mount_pages(app, summarizer.config.data, guarded)
+    mount_pages(app, guarded)
     return app
 
 

@@ -19,7 +19,6 @@ from fastapi.params import Depends
 from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
 
-from hiersum.config import DataConfig
 from hiersum.errors import InputError
 from hiersum.reporting.html import empty_report
 from hiersum.reporting.record import warm_up
@@ -51,7 +50,7 @@ _HEADERS = {
 }
 
 
-def mount_pages(app: FastAPI, config: DataConfig, dependencies: Sequence[Depends]) -> None:
+def mount_pages(app: FastAPI, dependencies: Sequence[Depends]) -> None:
     """Add the page, its files, and the route that reads uploaded files to an application.
 
     The dependencies check uploads, for instance an API key; the page itself is open to all.
@@ -91,7 +90,7 @@ def mount_pages(app: FastAPI, config: DataConfig, dependencies: Sequence[Depends
             request, shown, kind=_KIND, max_bytes=MAX_UPLOAD_BYTES, seconds=_MAX_SECONDS
         )
         async with readers:
-            return await asyncio.to_thread(_read_file, data, shown, config)
+            return await asyncio.to_thread(_read_file, data, shown)
 
 
 @cache
@@ -110,13 +109,13 @@ def _file_name(name: str) -> str:
     return last
 
 
-def _read_file(data: bytes, name: str, config: DataConfig) -> dict[str, list[dict[str, Any]]]:
+def _read_file(data: bytes, name: str) -> dict[str, list[dict[str, Any]]]:
     suffix = kind_of(PurePosixPath(name))
     if not data:
         raise InputError(f"{name}: the file is empty")
     if suffix in _CLUSTER_SUFFIXES:
         raise InputError(f"{name}: holds clusters; summarise it with: hiersum summarize {name}")
-    document, unread = document_of(data, name, suffix, config)
+    document, unread = document_of(data, name, suffix)
     return {
         "documents": [{"name": document.name, "url": document.url, "text": document.text}],
         "unread": [] if unread is None else [asdict(unread)],

@@ -25,6 +25,8 @@ from hiersum.types import Cluster, Progress, Summary, SummarySentence
 Outcome = Summary | Failure | Exception
 News = Progress | SummarySentence
 """Events sent to a client before the outcome."""
+BATCH_WAIT = 0.02
+"""Seconds that an idle network waits for more requests to fill a batch."""
 _RETRY_SECONDS = 5
 _KEEP_ALIVE_SECONDS = 15.0  # interval of comments on a silent stream
 
@@ -135,7 +137,7 @@ class BatchQueue:
                 or first.is_done
                 or len(self._batch(first)) >= self._config.max_batch
             ),
-            timeout=self._config.batch_wait,
+            timeout=BATCH_WAIT,
         )
 
     def _batch(self, first: Job) -> list[Job]:

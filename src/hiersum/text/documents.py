@@ -24,6 +24,8 @@ from hiersum.text.languages import UNKNOWN, detect_language, main_language
 from hiersum.text.words import count_words
 from hiersum.types import Document, Paragraph, Unread
 
+MAX_CHARACTERS = 5_000_000
+"""Characters read of one document."""
 _STDIN = "-"
 _CLUSTER_LINE = re.compile(r'\s*\[?\s*\{\s*"\w+"\s*:')
 # For PDF and Word files, which hold images, and for gzip.
@@ -36,16 +38,8 @@ def read_documents(
 ) -> tuple[list[Document], list[Unread]]:
     """Read files and folders (`-` is standard input) as documents of one cluster.
 
-    Args:
-        paths: files and folders.
-        config: limits.
-        as_found: treat files as if found in a folder: skip unreadable ones.
-
-    Returns:
-        The documents, named by their paths, and what was not read, with reasons.
-
-    Raises:
-        InputError: a named file is missing or unreadable, or nothing at all could be read.
+    Also return what was not read, with reasons. `as_found` treats named files like those found in a
+    folder: unreadable ones are skipped.
     """
     documents: list[Document] = []
     unread: list[Unread] = []
@@ -56,7 +50,7 @@ def read_documents(
         try:
             if not is_named:
                 _check_kind(path)
-            document, rest = read_document(path, config)
+            document, rest = read_document(path)
         except InputError as error:
             if is_named:
                 raise
@@ -73,11 +67,7 @@ def read_documents(
 def gather_documents(
     given: Sequence[str | Path | Document], config: DataConfig
 ) -> tuple[list[Document], list[Unread]]:
-    """Return documents from Python values: a string is a text, a `Path` is read.
-
-    Raises:
-        InputError: a value is none of these, or a file cannot be read.
-    """
+    """Return documents from Python values: a string is a text, a `Path` is read."""
     if isinstance(given, (str, Path, Document)):
         given = [given]
     if not isinstance(given, Iterable):
@@ -112,41 +102,23 @@ def _files(paths: Sequence[Path | str], as_found: bool) -> Iterator[tuple[Path, 
                 yield file, not (is_folder or as_found)
 
 
-def read_document(path: Path, config: DataConfig) -> tuple[Document, Unread | None]:
-    """Read one file, or standard input for `-`; also return what was cut off at the limit.
-
-    Raises:
-        InputError: the file is missing, empty, damaged or not text.
-    """
+def read_document(path: Path) -> tuple[Document, Unread | None]:
+    """Read one file, or standard input for `-`; also return what was cut off at the limit."""
     name = "standard input" if str(path) == _STDIN else _shown(path)
-    data = _read_bytes(path, name, config.max_document_characters)
-    return document_of(data, name, kind_of(path), config)
+    data = _read_bytes(path, name, MAX_CHARACTERS)
+    return document_of(data, name, kind_of(path))
 
 
-def document_of(
-    data: bytes, name: str, suffix: str, config: DataConfig
-) -> tuple[Document, Unread | None]:
-    """Return the document in a file's bytes, and what was cut off at the limit.
-
-    Args:
-        data: the content of the file.
-        name: the document's name.
-        suffix: the file's suffix, such as `.md`; may be empty.
-        config: limits.
-
-    Raises:
-        InputError: the bytes are damaged, or there is no text in them.
-    """
-    extract = extract_text(data, name, suffix, max_characters=config.max_document_characters)
+def document_of(data: bytes, name: str, suffix: str) -> tuple[Document, Unread | None]:
+    """Return the document in a file's bytes, and what was cut off at the limit."""
+    extract = extract_text(data, name, suffix, max_characters=MAX_CHARACTERS)
     if _CLUSTER_LINE.match(extract.text):
         raise InputError(
             f"{name}: this is JSON, perhaps clusters; give it as a .jsonl or .json file"
         )
     if not count_words(extract.text[:100_000]):
         raise InputError(f"{name}: there is no text in it")
-    unread = None
-    if extract.is_cut:
-        unread = Unread(name, _cut_off(config))
+    unread = Unread(name, _cut_off()) if extract.is_cut else None
     return Document(extract.text, name, extract.url), unread
 
 
@@ -237,11 +209,13 @@ def choose_documents(
 
     Dropped documents stay in the list without text, so that indices remain valid.
     """
-    languages = _languages(documents, config)
     wanted = config.language
+    if wanted == "any" or (wanted == "auto" and len(documents) == 1):
+        languages = [UNKNOWN] * len(documents)
+    else:
+        languages = [detect_language(document.text) for document in documents]
     if wanted == "auto":
         wanted = main_language(languages, [len(document.text) for document in documents])
-    limit = config.max_document_characters
     chosen: list[Document] = []
     unread: list[Unread] = []
     for number, (document, language) in enumerate(zip(documents, languages)):
@@ -250,11 +224,12 @@ def choose_documents(
             reason = _beyond(config)
         elif UNKNOWN not in (wanted, language) and language != wanted:
             reason = f"its language is {language}, not {wanted} (data.language=any reads all)"
-        chosen.append(
-            Document("", document.name, document.url) if reason else _cleaned(document, limit)
-        )
-        if not reason and len(document.text) > limit:
-            reason = _cut_off(config)
+        if reason:
+            chosen.append(Document("", document.name, document.url))
+        else:
+            chosen.append(_cleaned(document))
+            if len(document.text) > MAX_CHARACTERS:
+                reason = _cut_off()
         if reason:
             unread.append(Unread(document.name or f"document {number + 1}", reason, number))
     return chosen, unread
@@ -287,29 +262,21 @@ def nothing_to_read(unread: Sequence[Unread]) -> str:
     return "there is no text in the documents"
 
 
-def _cleaned(document: Document, max_characters: int) -> Document:
+def _cleaned(document: Document) -> Document:
     """Return the beginning of a document with clean text."""
     if document.paragraphs is None:
-        return replace(document, text=clean_text(document.text[:max_characters]))
+        return replace(document, text=clean_text(document.text[:MAX_CHARACTERS]))
     kept: list[str] = []
-    room = max_characters
+    room = MAX_CHARACTERS
     for paragraph in document.paragraphs:
         kept.append(clean_text(paragraph[: max(room, 0)]))
         room -= len(paragraph)
     return Document.from_paragraphs(kept, document.name, document.url)
 
 
-def _languages(documents: Sequence[Document], config: DataConfig) -> list[str]:
-    is_only_one = len(documents) == 1 and config.language == "auto"
-    if config.language == "any" or is_only_one:
-        return [UNKNOWN] * len(documents)
-    return [detect_language(document.text) for document in documents]
-
-
 def _beyond(config: DataConfig) -> str:
     return f"beyond the first {config.max_documents} documents (data.max_documents)"
 
 
-def _cut_off(config: DataConfig) -> str:
-    limit = f"{config.max_document_characters:,}"
-    return f"only its first {limit} characters were read (data.max_document_characters)"
+def _cut_off() -> str:
+    return f"only its first {MAX_CHARACTERS:,} characters were read"

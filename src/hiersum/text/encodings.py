@@ -37,16 +37,7 @@ _UNWANTED = re.compile(
 
 
 def decode_text(data: bytes, name: str, *, is_cut: bool = False) -> str:
-    """Return bytes of any encoding as clean text.
-
-    Args:
-        data: the file's content.
-        name: the file's name for errors.
-        is_cut: the content was cut off at a limit, perhaps within a character.
-
-    Raises:
-        InputError: the bytes are not text.
-    """
+    """Return bytes as clean text; they may be cut off at a limit, even within a character."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return clean_text(data[len(mark) :].decode(encoding, errors="replace"))

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,7 +24,7 @@ from hiersum.text.numbers import (
     MONTHS,
     NUMBER_WORDS,
     WEEKDAYS,
-    Amount,
+    Found,
     date_holds,
     find_digits,
     find_numbers_and_dates,
@@ -75,15 +74,6 @@ class Fact:
     """The normalized form for comparison."""
 
 
-class Name(NamedTuple):
-    """A name and its position in the text."""
-
-    start: int
-    end: int
-    value: str
-    """Its words as `name_words` returns them, without leading titles."""
-
-
 def find_facts(text: str) -> list[Fact]:
     """Return the names, numbers and dates of a text, in order."""
     numbers, dates = find_numbers_and_dates(text)
@@ -92,19 +82,14 @@ def find_facts(text: str) -> list[Fact]:
     facts = [_fact(text, number, "number") for number in numbers]
     facts += [_fact(text, date, "date") for date in dates]
     names = find_names(text)
-    starts = [name.start for name in names]
-
-    def is_in_a_name(fact: Fact) -> bool:
-        before = bisect_left(starts, fact.end) - 1
-        return before >= 0 and names[before].end > fact.start
-
     # A number that is part of a name (Boeing 747, Apollo 11) is checked with it.
-    facts = [fact for fact in facts if not is_in_a_name(fact)]
+    in_names = {place for name in names for place in range(name.start, name.end)}
+    facts = [fact for fact in facts if in_names.isdisjoint(range(fact.start, fact.end))]
     facts += [_fact(text, name, "name") for name in names]
     return sorted(facts, key=lambda fact: fact.start)
 
 
-def _fact(text: str, found: Amount | Name, kind: Kind) -> Fact:
+def _fact(text: str, found: Found, kind: Kind) -> Fact:
     return Fact(text[found.start : found.end], found.start, found.end, kind, found.value)
 
 
@@ -197,12 +182,10 @@ def without_asides(sentence: str, is_supported: Callable[[str], bool]) -> str:
     ).strip()
 
 
-def find_names(text: str, sentences: Iterable[str] | None = None) -> list[Name]:
-    """Return the names of a text, in order.
+def find_names(text: str, sentences: Iterable[str] | None = None) -> list[Found]:
+    """Return the names of a text, in order; by default, each line is split into sentences.
 
-    Args:
-        text: any text.
-        sentences: its sentences, if already split; default: split each line.
+    Their values are words as `name_words` returns them, without leading titles.
     """
     if sentences is None:
         sentences = (part for line in text.split("\n") for part in split_sentences(line))
@@ -294,7 +277,7 @@ def _has_break(text: str, before: _Token, after: _Token) -> bool:
     )
 
 
-def _name_of(run: Sequence[_Token], inner: set[str]) -> Name | None:
+def _name_of(run: Sequence[_Token], inner: set[str]) -> Found | None:
     """Return the name in a run of words; None if it is only a capitalized sentence start."""
     words = list(run)
     while words and words[-1].key in _JOINERS and not words[-1].is_capital:
@@ -315,4 +298,4 @@ def _name_of(run: Sequence[_Token], inner: set[str]) -> Name | None:
         keys.pop(0)
     if not keys or (len(keys) == 1 and (keys[0] in _NOT_NAMES or keys[0] in _TITLES)):
         return None
-    return Name(words[0].start, words[-1].end, " ".join(keys))
+    return Found(words[0].start, words[-1].end, " ".join(keys))

@@ -15,7 +15,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import PurePath
 
 from hiersum.errors import InputError
@@ -37,6 +37,8 @@ _FOREIGN = {
     b"PAR1": "a Parquet file; name it .parquet and it is read as clusters",
 }
 _HTML_TAG = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.I)
+# Scripts and comments without an end go to the end of the page, or hostile pages take hours.
+_MARKUP = re.compile(r"<(script|style)\b.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)|<[^<>]*>", re.I | re.S)
 _META_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?([\w-]{2,20})", re.I)
 _LOOKS_MARKDOWN = re.compile(r"^#{1,6} \S|\[[^\]\n]{1,200}\]\(https?://", re.M)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.S)
@@ -44,7 +46,7 @@ _EXPANSION = 50  # refuse Word files that unpack to more than 50 times their siz
 _MAX_UNPACKED_BYTES = 64_000_000
 # Encodings a page may declare; others (punycode, UTF-16 in an ASCII page) are errors or attacks.
 _WEB_ENCODINGS = frozenset(
-    """utf-8 gbk gb2312 gb18030 big5 shift_jis euc_jp iso2022_jp euc_kr koi8-r koi8-u cp874""".split()
+    "utf-8 gbk gb2312 gb18030 big5 shift_jis euc_jp iso2022_jp euc_kr koi8-r koi8-u cp874".split()
 )
 
 
@@ -63,17 +65,7 @@ def kind_of(path: PurePath) -> str:
 
 
 def extract_text(data: bytes, name: str, suffix: str, *, max_characters: int) -> Extract:
-    """Return the text in a file's bytes.
-
-    Args:
-        data: the content of the file.
-        name: the file's name for errors.
-        suffix: the file's suffix, such as `.md`; may be empty.
-        max_characters: the maximum length of the text.
-
-    Raises:
-        InputError: the file is damaged or not a text format.
-    """
+    """Return the text in a file's bytes; `suffix` may be empty."""
     if data.startswith(_GZIP):
         data = _gunzip(data, name, max_characters)
     for magic, what in _FOREIGN.items():
@@ -189,9 +181,7 @@ def _html_text(data: bytes, name: str) -> Extract:
         # Short pages have no main part: take all text except menus and scripts.
         text = text or trafilatura.html2txt(html)
         if not text.strip():  # too deeply nested, or nothing but bare tags
-            collector = _TextCollector()
-            collector.feed(html)
-            text = "\n".join(collector.parts)
+            text = unescape(_MARKUP.sub("\n", html))
     except Exception as error:  # trafilatura raises many kinds of errors on broken markup
         raise InputError(f"{name}: HTML that cannot be read ({_first_line(error)})") from error
     url = next((a for a in addresses if a.startswith(("http://", "https://"))), "")
@@ -216,25 +206,6 @@ def _decode_declared(data: bytes) -> str | None:
 
 def _looks_html(start: bytes) -> bool:
     return start.lstrip().startswith(b"<") and _HTML_TAG.search(start) is not None
-
-
-class _TextCollector(HTMLParser):
-    """Collects the text of markup that trafilatura rejects."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.parts: list[str] = []
-        self.hidden = 0
-
-    def handle_starttag(self, tag: str, attrs: object) -> None:
-        self.hidden += tag in ("script", "style")
-
-    def handle_endtag(self, tag: str) -> None:
-        self.hidden -= tag in ("script", "style") and self.hidden > 0
-
-    def handle_data(self, data: str) -> None:
-        if not self.hidden:
-            self.parts.append(data)
 
 
 def _markdown_text(text: str) -> str:

@@ -44,11 +44,7 @@ def main_language(languages: Sequence[str], num_characters: Sequence[int]) -> st
 
 
 def check_language(code: str) -> str:
-    """Return the code of a language that can be detected.
-
-    Raises:
-        ConfigError: the identifier does not know the language.
-    """
+    """Return the code of a language, if it can be detected."""
     if code not in _identifier().labels:
         raise ConfigError(
             f"data.language must be auto, any or a code such as en or de, got {code!r}"

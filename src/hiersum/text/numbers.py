@@ -33,13 +33,9 @@ _ORDINALS = (
 _SCALES = {"hundred": 100} | {
     word: 1000**power for power, word in enumerate("thousand million billion trillion".split(), 1)
 }
-_SHORT_SCALES = {
-    "k": "thousand",
-    "m": "million",
-    "mn": "million",
-    "bn": "billion",
-    "tn": "trillion",
-}
+_SHORT_SCALES = dict(
+    zip(("k", "m", "mn", "bn", "tn"), "thousand million million billion trillion".split())
+)
 _WORDS = {
     **{word: number for number, word in enumerate(_UNITS)},
     **{word: number for number, word in enumerate(_ORDINALS)},
@@ -84,8 +80,8 @@ _CONTRADICTING_WORDS = frozenset(
 )
 
 
-class Amount(NamedTuple):
-    """A number or date and its position in the text."""
+class Found(NamedTuple):
+    """A number, date or name and its position in the text."""
 
     start: int
     end: int
@@ -94,7 +90,7 @@ class Amount(NamedTuple):
     """A number word that usually means something else."""
 
 
-def find_numbers_and_dates(text: str) -> tuple[list[Amount], list[Amount]]:
+def find_numbers_and_dates(text: str) -> tuple[list[Found], list[Found]]:
     """Return the numbers and dates of a text; numbers within dates are included."""
     return list(_numbers(text)), list(_dates(text))
 
@@ -121,7 +117,7 @@ def date_holds(known: str, wanted: str) -> bool:
     return all(part == other or other == "*" for part, other in parts)
 
 
-def _dates(text: str) -> Iterator[Amount]:
+def _dates(text: str) -> Iterator[Found]:
     for match in _DATE.finditer(text):
         if not _is_capitalized(match):
             continue
@@ -131,7 +127,7 @@ def _dates(text: str) -> Iterator[Amount]:
         else:
             parts = {name[0]: part for name, part in match.groupdict().items() if part}
             value = _date_value(parts.get("y"), parts.get("m", alone), parts.get("d"))
-        yield Amount(match.start(), match.end(), value)
+        yield Found(match.start(), match.end(), value)
 
 
 def _is_capitalized(match: re.Match[str]) -> bool:
@@ -149,7 +145,7 @@ def _month_number(name: str) -> int:
     return next(n for n, month in enumerate(MONTHS, start=1) if month.startswith(name.lower()[:3]))
 
 
-def _numbers(text: str) -> Iterator[Amount]:
+def _numbers(text: str) -> Iterator[Found]:
     for match in _NUMBER.finditer(text):
         is_weak = False
         if match["digits"]:
@@ -166,7 +162,7 @@ def _numbers(text: str) -> Iterator[Amount]:
             word = match["word"].lower()
             value = _plain(str(_WORDS[word]), match["word_scale"])
             is_weak = word in _WEAK and not match["word_scale"]
-        yield Amount(match.start(), match.end(), value, is_weak)
+        yield Found(match.start(), match.end(), value, is_weak)
 
 
 def _plain(digits: str, scale: str | None) -> str:

@@ -6,9 +6,7 @@ pairs are counted in a few array operations. As in ROUGE, words are runs of a-z 
 other scripts has none.
 
 ROUGE-Lsum compares each sentence of a target with every sentence of its candidate and takes the
-union of their LCSs. Two sentences may have several LCSs; `rouge-score` walks back from the ends of
-both, takes every match, and otherwise steps back in the target unless that shortens the LCS. Here
-that walk runs column by column on bit vectors (Hyyrö's), many steps per operation.
+union of their LCSs. Two sentences may have several LCSs; we take the one that `rouge-score` takes.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from __future__ import annotations
 import re
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -24,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import LCSseq
+from scipy import sparse
 
 from hiersum.text.stemming import stem as stem_word
 
@@ -68,11 +67,8 @@ def ngram_overlap(
 ) -> Overlap:
     """Count the n-grams that candidates share with their targets, clipped to the target's counts.
 
-    Args:
-        targets: one text for all candidates, or one for each of them.
+    There is one target for all candidates, or one for each of them.
     """
-    if n < 1:
-        raise ValueError(f"n must be at least 1, got {n}")
     return count_ngrams(_encode_pairs(targets, candidates, stem), n)
 
 
@@ -125,8 +121,24 @@ class WordIds(dict[str, int]):
 
 def count_ngrams(pairs: EncodedPairs, n: int) -> Overlap:
     """Like `ngram_overlap`, on encoded texts."""
-    target_grams, candidate_grams = _ngram_ids(pairs.targets, pairs.candidates, n)
-    return _clipped_matches(target_grams, candidate_grams, pairs.target_of)
+    num_targets = len(pairs.targets.offsets) - 1
+    words = np.concatenate([pairs.targets.ids, pairs.candidates.ids])
+    text_of = np.concatenate(
+        [pairs.targets.segment_of(), num_targets + pairs.candidates.segment_of()]
+    )
+    num_grams = max(len(words) - n + 1, 0)
+    num_words = int(words.max(initial=0)) + 1
+    grams = words[:num_grams]
+    for place in range(1, n):  # renumbering keeps any n within 64 bits
+        following = words[place : place + num_grams]
+        grams = np.unique(grams * num_words + following, return_inverse=True)[1]
+    is_whole = text_of[:num_grams] == text_of[len(words) - num_grams :]  # not across two texts
+    grams, rows = grams[is_whole], text_of[:num_grams][is_whole]
+    shape = (num_targets + len(pairs.target_of), int(grams.max(initial=0)) + 1)
+    counts = sparse.csr_matrix((np.ones(len(rows), np.int64), (rows, grams)), shape)
+    targets, candidates = counts[:num_targets][pairs.target_of], counts[num_targets:]
+    shared = candidates.minimum(targets)
+    return Overlap(*(matrix.sum(axis=1).A1 for matrix in (shared, targets, candidates)))
 
 
 def measure_lcs(pairs: EncodedPairs) -> Overlap:
@@ -164,57 +176,6 @@ def encode_texts(texts: Sequence[str], word_ids: WordIds) -> EncodedTexts:
     return EncodedTexts(
         np.fromiter(map(word_ids.__getitem__, flat), np.int64, offsets[-1]), offsets
     )
-
-
-def _ngram_ids(
-    targets: EncodedTexts, candidates: EncodedTexts, n: int
-) -> tuple[tuple[Ints, Ints], tuple[Ints, Ints]]:
-    """Return the n-grams of both sides as arrays of shared ids and of text numbers."""
-    num_targets = len(targets.ids)
-    words = np.concatenate([targets.ids, candidates.ids])
-    texts = np.concatenate([targets.segment_of(), -1 - candidates.segment_of()])
-    num_words = int(words.max(initial=0)) + 1
-    grams = words
-    for width in range(2, n + 1):
-        # An n-gram is an (n-1)-gram and a word. Renumbering keeps any n within 64 bits.
-        if width > 2:
-            grams = np.unique(grams, return_inverse=True)[1]
-        grams = grams[: len(words) - width + 1] * num_words + words[width - 1 :]
-    num_grams = max(len(words) - n + 1, 0)
-    grams = grams[:num_grams]
-    is_whole = texts[:num_grams] == texts[len(texts) - num_grams :]  # not across texts
-    is_target = np.arange(num_grams) < num_targets
-    target, candidate = is_target & is_whole, ~is_target & is_whole
-    return (
-        (grams[target], texts[:num_grams][target]),
-        (grams[candidate], -1 - texts[:num_grams][candidate]),
-    )
-
-
-def _clipped_matches(
-    target_grams: tuple[Ints, Ints], candidate_grams: tuple[Ints, Ints], target_of: Ints
-) -> Overlap:
-    grams, texts = target_grams
-    num_candidates = len(target_of)
-    num_targets = int(target_of.max(initial=-1)) + 1
-    # Only n-grams of some target can match: number those, and drop the rest.
-    known, gram_ids = np.unique(grams, return_inverse=True)
-    target_keys, target_counts = np.unique(texts * len(known) + gram_ids, return_counts=True)
-
-    grams, candidates = candidate_grams
-    candidate_total = np.bincount(candidates, minlength=num_candidates)
-    position = np.searchsorted(known, grams)
-    position[position == len(known)] = 0
-    hit = known[position] == grams if len(known) else np.zeros(len(grams), dtype=bool)
-    keys, counts = np.unique(candidates[hit] * len(known) + position[hit], return_counts=True)
-    pair = keys // max(len(known), 1)
-    wanted = target_of[pair] * len(known) + keys % max(len(known), 1)
-    slot = np.searchsorted(target_keys, wanted)
-    slot[slot == len(target_keys)] = 0
-    shared = np.minimum(counts, target_counts[slot]) * (target_keys[slot] == wanted)
-    matches = np.bincount(pair, weights=shared, minlength=num_candidates).astype(np.int64)
-    target_total = np.bincount(texts, minlength=num_targets)[target_of]
-    return Overlap(matches, target_total, candidate_total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,72 +219,41 @@ def _union_matches(target: Sequence[array[int]], candidate: Sequence[array[int]]
     united: Counter[int] = Counter()
     for sentence in target:
         masks: dict[int, int] = {}
-        for position, word in enumerate(sentence):
-            masks[word] = masks.get(word, 0) | 1 << position
-        union = 0
-        for other in candidate:
-            union |= _lcs_positions(masks, len(sentence), other)
-        united.update(word for place, word in enumerate(sentence) if union >> place & 1)
+        for place, word in enumerate(sentence):
+            masks[word] = masks.get(word, 0) | 1 << place
+        places = {place for other in candidate for place in _lcs_places(sentence, masks, other)}
+        united.update(sentence[place] for place in places)
     written = Counter(word for sentence in candidate for word in sentence)
     return (united & written).total()
 
 
-def _lcs_positions(masks: Mapping[int, int], length: int, other: Sequence[int]) -> int:
-    """Return the positions of a sentence, as bits, that are in its common subsequence with another.
+def _lcs_places(
+    sentence: Sequence[int], masks: Mapping[int, int], other: Sequence[int]
+) -> Iterator[int]:
+    """Yield the places of a sentence that are in its LCS with another, from the last one.
 
-    Args:
-        masks: for each word of the sentence, its positions as bits.
-        length: words of the sentence.
-        other: the words of the other sentence.
+    `masks` has the places of each word of the sentence, as bits.
+    The lengths of LCSs are counted on bit vectors (Hyyrö's). `rouge-score` walks back from the ends
+    of both, takes every match, and otherwise steps back in the sentence unless that shortens the LCS.
     """
-    # One column for each word of the other sentence that this one has. Bit i of `rises` says that
-    # the subsequence with the first i + 1 words of the sentence is longer than with the first i.
-    everything = (1 << length) - 1
-    columns: list[tuple[int, int, bool]] = []
+    everything = (1 << len(sentence)) - 1
     flat = everything
-    gap = False
+    rises = [0]  # bit i of rises[j]: the LCS with the first j words of `other` grows at place i
     for word in other:
-        mask = masks.get(word)
-        if mask is None:
-            gap = True
-            continue
-        hits = flat & mask
+        hits = flat & masks.get(word, 0)
         flat = ((flat + hits) | (flat - hits)) & everything
-        columns.append((mask, everything ^ flat, gap))
-        gap = False
-    return _walk_back(columns, length, gap)
-
-
-def _walk_back(columns: Sequence[tuple[int, int, bool]], end: int, gap: bool) -> int:
-    positions = 0
-    for index in range(len(columns) - 1, -1, -1):
-        mask, rises, gap_before = columns[index]
-        if gap:
-            # A word that is not in the sentence: go back to where the LCS last grew.
-            end = (rises & ((1 << end) - 1)).bit_length()
-        if end == 0:
-            break
-        earlier = columns[index - 1][1] if index else 0
-        match = (mask & ((1 << end) - 1)).bit_length()
-        turn = _turn(rises, earlier, match, end)
-        if turn:
-            end = turn
-        elif match:
-            positions |= 1 << (match - 1)
-            end = match - 1
+        rises.append(everything ^ flat)
+    i, j = len(sentence), len(other)
+    while i and j:
+        last = 1 << (i - 1)
+        below = last - 1
+        if sentence[i - 1] == other[j - 1]:
+            yield i - 1
+            i, j = i - 1, j - 1
+        elif (
+            rises[j] & last
+            and (rises[j - 1] & (last | below)).bit_count() > (rises[j] & below).bit_count()
+        ):
+            j -= 1
         else:
-            break
-        gap = gap_before
-    return positions
-
-
-def _turn(rises: int, earlier: int, match: int, end: int) -> int:
-    """Return where, above the match, the walk leaves the column without one; 0 if it does not."""
-    places = (earlier & ((1 << end) - 1)) >> match << match
-    while places:
-        place = places.bit_length()
-        below = (1 << (place - 1)) - 1
-        if (rises & below).bit_count() == (earlier & below).bit_count():
-            return place
-        places &= below
-    return 0
+            i -= 1

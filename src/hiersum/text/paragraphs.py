@@ -8,13 +8,11 @@ dropped, so they always point into the document.
 from __future__ import annotations
 
 import re
-import string
 import textwrap
 from collections.abc import Iterable, Sequence
 from functools import cache
 from statistics import median
 
-from hiersum.config import DataConfig
 from hiersum.text.duplicates import merge_duplicates
 from hiersum.text.labels import document_labels
 from hiersum.text.sentences import ends_sentence, split_sentences
@@ -26,8 +24,9 @@ _WRAP_WIDTHS = (30, 120)  # shorter lines are verse or lists, longer ones are pa
 _SHORT_LINE = 0.75  # relative to the usual width: a shorter line ends its paragraph
 _MAX_WORD_CHARACTERS = 40  # mean; above it, this is data rather than language
 _MIN_LETTER_SHARE = 0.5
-_ASCII_LETTERS = string.ascii_letters.encode("ascii")
 _MIN_WORDS = 4
+MAX_PARAGRAPH_WORDS = 160
+"""Longer paragraphs are split at sentence ends."""
 _MIN_UNENDED_WORDS = 8  # shorter text without a full stop is a heading or menu entry
 _MAX_NOTICE_WORDS = 40
 _MAX_SHORT_NOTICE_WORDS = 9
@@ -50,21 +49,16 @@ _SHORT_NOTICE = re.compile(
 )
 
 
-def read_paragraphs(
-    documents: Sequence[Document], config: DataConfig, *, keep_all: bool = False
-) -> list[Paragraph]:
+def read_paragraphs(documents: Sequence[Document], *, keep_all: bool = False) -> list[Paragraph]:
     """Split documents into paragraphs, in reading order, without fragments and duplicates.
 
-    Args:
-        documents: the documents of one cluster.
-        config: limits and thresholds.
-        keep_all: drop and merge nothing, as a user's graph refers to every paragraph.
+    `keep_all` drops and merges nothing, as a user's graph refers to every paragraph.
     """
     labels = document_labels(documents)
     paragraphs = [
         Paragraph(text, number, position, document.url, label=labels[number])
         for number, document in enumerate(documents)
-        for position, text in enumerate(split_document(document, config.max_paragraph_words))
+        for position, text in enumerate(split_document(document))
     ]
     if keep_all:
         return paragraphs
@@ -72,10 +66,10 @@ def read_paragraphs(
     kept = [p for p in paragraphs if not is_fragment(p.text)] or [
         p for p in paragraphs if count_words(p.text)
     ]
-    return merge_duplicates(kept, near=config.near_duplicate)
+    return merge_duplicates(kept)
 
 
-def split_document(document: Document, max_words: int) -> list[str]:
+def split_document(document: Document, max_words: int = MAX_PARAGRAPH_WORDS) -> list[str]:
     """Return the given paragraphs of a document, or those of its text."""
     if document.paragraphs is not None:
         return list(document.paragraphs)
@@ -85,8 +79,8 @@ def split_document(document: Document, max_words: int) -> list[str]:
 class PlacedTexts:
     """The paragraphs of documents by place; a document is split on first use."""
 
-    def __init__(self, documents: Sequence[Document], max_words: int) -> None:
-        self._split = cache(lambda number: split_document(documents[number], max_words))
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self._split = cache(lambda number: split_document(documents[number]))
 
     def at(self, place: Place) -> str:
         """Return the paragraph at a place."""
@@ -94,7 +88,7 @@ class PlacedTexts:
         return text
 
 
-def split_text(text: str, max_words: int) -> list[str]:
+def split_text(text: str, max_words: int = MAX_PARAGRAPH_WORDS) -> list[str]:
     """Split a text into paragraphs of at most `max_words` words.
 
     Joining the result restores the words of the text, except for bullets and hyphens at the end of
@@ -111,7 +105,7 @@ def split_text(text: str, max_words: int) -> list[str]:
 def is_fragment(text: str) -> bool:
     """Whether this is a heading, menu entry, notice, table row or data rather than prose."""
     num_words = count_words(text)
-    num_letters = _count_letters(text)
+    num_letters = sum(map(str.isalpha, text))
     num_visible = len(text) - text.count(" ")
     return (
         num_words < _MIN_WORDS
@@ -121,12 +115,6 @@ def is_fragment(text: str) -> bool:
         or (num_words <= _MAX_NOTICE_WORDS and _NOTICE.search(text) is not None)
         or (num_words <= _MAX_SHORT_NOTICE_WORDS and _SHORT_NOTICE.search(text) is not None)
     )
-
-
-def _count_letters(text: str) -> int:
-    if text.isascii():  # many times faster than character by character
-        return len(text) - len(text.encode("ascii").translate(None, _ASCII_LETTERS))
-    return sum(map(str.isalpha, text))
 
 
 def _wrap_width(lines: Sequence[str]) -> int | None:

@@ -28,11 +28,7 @@ _STEP_3 = {
 _STEP_4 = dict.fromkeys(
     "al ance ence er ic able ible ant ement ment ent ion ou ism ate iti ous ive ize".split(), ""
 )
-# The last two letters of each step's suffixes: most words can skip the step.
-_ENDS_2 = frozenset(suffix[-2:] for suffix in _STEP_2)
-_ENDS_3 = frozenset(suffix[-2:] for suffix in _STEP_3)
-_ENDS_4 = frozenset(suffix[-2:] for suffix in _STEP_4)
-
+_LONGEST_SUFFIX = 7
 # "y" is kept: whether it is a vowel depends on the letter before it.
 _FORM_OF = str.maketrans(
     {
@@ -54,12 +50,9 @@ def stem(word: str) -> str:
     word = _drop_past_and_gerund(word)
     if word[-1] == "y" and len(word) > 2 and _form(word[:-1])[-1] == "c":
         word = word[:-1] + "i"
-    if word[-2:] in _ENDS_2:
-        word = _replace_double_suffix(word)
-    if word[-2:] in _ENDS_3:
-        word = _replace(word, _STEP_3, min_measure=1, lengths=(5, 4, 3))
-    if word[-2:] in _ENDS_4:
-        word = _drop_suffix(word)
+    word = _replace_double_suffix(word)
+    word = _replace(word, _STEP_3, min_measure=1)
+    word = _drop_suffix(word)
     return _tidy_end(word)
 
 
@@ -118,14 +111,11 @@ def _drop_past_and_gerund(word: str) -> str:
     return root + "e" if form.count("vc") == 1 and _ends_short_syllable(root) else root
 
 
-def _replace(
-    word: str, rules: dict[str, str], *, min_measure: int, lengths: tuple[int, ...]
-) -> str:
+def _replace(word: str, rules: dict[str, str], *, min_measure: int) -> str:
     """Apply the rule of the longest suffix that matches, if the stem before it is long enough."""
-    for length in lengths:
-        suffix = word[-length:]
+    for start in range(max(len(word) - _LONGEST_SUFFIX, 0), len(word)):
+        root, suffix = word[:start], word[start:]
         if suffix in rules:
-            root = word[: -len(suffix)]
             return root + rules[suffix] if _measure(root) >= min_measure else word
     return word
 
@@ -136,13 +126,13 @@ def _replace_double_suffix(word: str) -> str:
     if word.endswith("logi"):
         # NLTK counts the l as part of the stem, so "geology" is stemmed like "archaeology".
         return word[:-1] if _measure(word[:-3]) > 0 else word
-    return _replace(word, _STEP_2, min_measure=1, lengths=(7, 6, 5, 4, 3))
+    return _replace(word, _STEP_2, min_measure=1)
 
 
 def _drop_suffix(word: str) -> str:
     if word.endswith("ion") and not word.endswith(("sion", "tion")):
         return word
-    return _replace(word, _STEP_4, min_measure=2, lengths=(5, 4, 3, 2))
+    return _replace(word, _STEP_4, min_measure=2)
 
 
 def _tidy_end(word: str) -> str:

@@ -76,7 +76,6 @@ class Folding(dict[int, str]):
     """
 
     def __init__(self, known: Set[str]) -> None:
-        """Take the letters of the vocabulary."""
         super().__init__()
         self._known = known
 
@@ -114,11 +113,7 @@ class Tokenizer:
     """Text to piece ids and back, for one profile."""
 
     def __init__(self, model: bytes, profile: str, *, name: str = "tokenizer") -> None:
-        """Load a serialized SentencePiece model.
-
-        Raises:
-            CheckpointError: the bytes are not a model, or it lacks pieces of the profile.
-        """
+        """Load a serialized SentencePiece model, which must have the pieces of the profile."""
         if profile not in PROFILES:
             raise ConfigError(
                 f"tokenizer profile {profile!r} is unknown; known: {', '.join(PROFILES)}"
@@ -133,9 +128,8 @@ class Tokenizer:
         self.end_id = self._id(self.profile.end)
         self.unknown_id: int = self._processor.unk_id()
         self.title_id = None if self.profile.title is None else self._id(self.profile.title)
-        self.paragraph_id = (
-            None if self.profile.paragraph is None else self._id(self.profile.paragraph)
-        )
+        paragraph = self.profile.paragraph
+        self.paragraph_id = None if paragraph is None else self._id(paragraph)
         self.title_in_every_paragraph = self.profile.title_in_every_paragraph
         self._special_ids = {self._id(piece) for piece in self.profile.ids} - {self.unknown_id}
         self._space_ids = {self._id(piece) for piece in self.profile.spaces}
@@ -227,14 +221,7 @@ class Tokenizer:
 def train_tokenizer(
     texts: Iterable[str], *, size: int = 32_000, threads: int = 2, seed: int = 1
 ) -> bytes:
-    """Train a SentencePiece model of the `paper` profile, shared by sources and targets.
-
-    Returns:
-        The serialized model; `Tokenizer(model, "paper")` loads it.
-
-    Raises:
-        ConfigError: the texts are too few for that many pieces.
-    """
+    """Train a SentencePiece model; `Tokenizer(model, "paper")` loads it."""
     if size < _MIN_SIZE:
         raise ConfigError(f"a vocabulary needs at least {_MIN_SIZE} pieces, got {size}")
     model = io.BytesIO()

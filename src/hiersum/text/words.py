@@ -8,7 +8,7 @@ texts. ROUGE uses its own words, see `overlap.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -66,11 +66,6 @@ def split_stems(text: str) -> list[str]:
     return [stem_word(word) for word in split_words(text)]
 
 
-def stems_by_text(texts: Iterable[str]) -> dict[str, list[str]]:
-    """Return the stems of each text."""
-    return {text: split_stems(text) for text in texts}
-
-
 def content_stems(text: str) -> list[str]:
     """Return the stems of content words ("Lessing" is one, though its stem "less" is not)."""
     return [stem_word(word) for word in split_words(text) if word not in FUNCTION_WORDS]
@@ -108,11 +103,6 @@ def count_words(text: str) -> int:
         # Outside ASCII, lowercasing may change word boundaries.
         return len(_words(text) if text.isascii() else _WORD.findall(text))
     return sum(1 for _ in _WORD.finditer(text))  # slower, but does not build a list of millions
-
-
-def count_letters(text: str) -> int:
-    """Count the letters and digits of a text, which tokenization preserves."""
-    return sum(map(str.isalnum, text))
 
 
 def cut_words(text: str, max_words: int) -> str:

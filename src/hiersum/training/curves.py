@@ -15,12 +15,7 @@ _INK, _BLUE, _ORANGE = "#333333", "#2f6db5", "#d1603d"
 
 
 def plot_runs(runs: Sequence[Path], out: Path) -> Path:
-    """Plot the curves of one or more runs.
-
-    Raises:
-        DataError: a folder has no metrics.
-        InputError: there is nothing to plot yet, or the image format is unknown.
-    """
+    """Plot the curves of one or more runs."""
     kind = out.suffix.lstrip(".").lower()
     if kind not in _FORMATS:
         raise InputError(f"{out}: give the picture a name that ends in .{', .'.join(_FORMATS)}")
@@ -44,12 +39,9 @@ def plot_runs(runs: Sequence[Path], out: Path) -> Path:
             label = f"{name}: {metric.replace('rouge', 'ROUGE-')}"
             _draw(score, lines, f"valid_{metric}", colour or _ORANGE, label, style=style)
         _draw(rate, lines, "learning_rate", colour or _INK, name)
-    for axes, title in (
-        (loss, "cross entropy per token"),
-        (score, "validation ROUGE F1"),
-        (rate, "learning rate"),
-    ):
-        _dress(axes, title)
+    _dress(loss, "cross entropy per token")
+    _dress(score, "validation ROUGE F1")
+    _dress(rate, "learning rate")
     with write_atomically(out) as file:
         figure.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else None)
     return out

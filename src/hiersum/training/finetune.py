@@ -5,20 +5,20 @@ from __future__ import annotations
 import hashlib
 import math
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from hiersum.bundled import recommended_settings
 from hiersum.checking.checker import CHECKER_FILES
 from hiersum.config import Config, config_to_toml, load_config, read_toml
-from hiersum.data.corpora import counted, read_corpus, report_count, write_clusters
+from hiersum.data.corpora import count_all, read_corpora, write_clusters
 from hiersum.data.files import write_atomically
 from hiersum.data.prepare import prepare_clusters
-from hiersum.data.records import BadRecords
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import DataError, InputError
-from hiersum.model.checkpoint import fetch, read_config
+from hiersum.model.folder import fetch, read_config
+from hiersum.progress import tracked
 from hiersum.training.trainer import train
 from hiersum.types import Cluster
 
@@ -51,9 +51,6 @@ def finetune(
         kind: the kind of the corpus.
         skip_bad: count and skip clusters that cannot be used.
         workers: processes that prepare the examples.
-
-    Raises:
-        HiersumError: the clusters or the model cannot be used.
     """
     if not epochs > 0:
         raise InputError(f"--epochs must be more than 0, got {epochs}")
@@ -61,11 +58,8 @@ def finetune(
     recommended = recommended_settings(folder)
     config = load_config(None, overrides, recommended=recommended)
     config = replace(config, model=replace(read_config(folder), dropout=config.model.dropout))
-    bad = BadRecords(skip=skip_bad)
-    clusters = list(
-        counted(read_corpus(corpus, kind, bad=bad, config=config.data), corpus, "reading")
-    )
-    report_count(corpus, len(clusters), bad)
+    found = read_corpora([corpus], kind, skip_bad=skip_bad, config=config.data)
+    clusters = [cluster for _, cluster in tracked(found, "reading", lambda: count_all([corpus]))]
     sets = {}
     for name, part in zip(("train", "valid"), split(clusters, corpus)):
         path = out / "prepared" / f"{name}.jsonl"
@@ -77,8 +71,9 @@ def finetune(
     suited = [*settings(config, folder, sets, epochs), *overrides]
     chosen = load_config(None, suited, recommended=recommended)
     trained = train(replace(chosen, model=config.model), out)
-    if recommended is not None:
-        _write_recommended(recommended, chosen, trained)
+    if recommended is not None:  # the old model's settings, with the values used here
+        with write_atomically(trained / recommended.name) as file:
+            file.write(config_to_toml(chosen, only=read_toml(recommended)).encode())
     for name in CHECKER_FILES:
         if (folder / name).exists():
             with write_atomically(trained / name) as file, (folder / name).open("rb") as old:
@@ -86,19 +81,8 @@ def finetune(
     return trained
 
 
-def _write_recommended(recommended: Path, config: Config, trained: Path) -> None:
-    """Write the settings that the old model recommended, with the values used here."""
-    with write_atomically(trained / recommended.name) as file:
-        file.write(config_to_toml(config, only=read_toml(recommended)).encode())
-
-
-def split(clusters: Iterable[Cluster], corpus: Path) -> tuple[list[Cluster], list[Cluster]]:
-    """Hold out a tenth of the clusters, at most 200, chosen by a hash of their content.
-
-    Raises:
-        DataError: a cluster has no summary, or there are fewer than two clusters.
-    """
-    clusters = list(clusters)
+def split(clusters: Sequence[Cluster], corpus: Path) -> tuple[list[Cluster], list[Cluster]]:
+    """Hold out a tenth of the clusters, at most 200, chosen by a hash of their content."""
     for cluster in clusters:
         if not cluster.summary:
             raise DataError(
@@ -109,11 +93,9 @@ def split(clusters: Iterable[Cluster], corpus: Path) -> tuple[list[Cluster], lis
         raise DataError(f"{corpus}: one cluster is not enough; some are set apart to validate")
     order = sorted(range(len(clusters)), key=lambda index: _digest(clusters[index]))
     num_valid = min(_MAX_VALID, max(1, round(_VALID_SHARE * len(clusters))))
-    valid = set(order[:num_valid])
-    return (
-        [cluster for index, cluster in enumerate(clusters) if index not in valid],
-        [cluster for index, cluster in enumerate(clusters) if index in valid],
-    )
+    parts = sorted(order[num_valid:]), sorted(order[:num_valid])
+    train_part, valid_part = ([clusters[index] for index in part] for part in parts)
+    return train_part, valid_part
 
 
 def settings(

@@ -48,11 +48,7 @@ class Objective(nn.Module):
         self.smoothing = smoothing
 
     def forward(self, batch: Batch) -> Losses:
-        """Return the losses of a batch.
-
-        Raises:
-            TrainingError: the batch has no targets, or no plans for a network that plans.
-        """
+        """Return the losses of a batch."""
         if batch.label_Y is None:
             raise TrainingError(
                 "an example has no target to learn from; prepare clusters with summaries"
@@ -97,15 +93,6 @@ class Validator:
         part: int = 0,
         num_parts: int = 1,
     ) -> None:
-        """Read the sample.
-
-        Args:
-            prepared: the examples.
-            tokenizer: decodes the summaries.
-            config: number of examples, batch size and search settings.
-            part: the index of this process.
-            num_parts: the number of processes.
-        """
         training = config.training
         examples = list(islice(prepared.read(), training.max_valid_examples))
         self._tokenizer = tokenizer

@@ -10,11 +10,7 @@ from hiersum.errors import CheckpointError, ConfigError
 
 
 def freeze(network: nn.Module, prefixes: tuple[str, ...]) -> None:
-    """Freeze the parameters whose names start with one of these prefixes.
-
-    Raises:
-        ConfigError: a prefix matches no parameter, or all parameters are frozen.
-    """
+    """Freeze the parameters whose names start with one of these prefixes."""
     names = [name for name, _ in network.named_parameters()]
     for prefix in prefixes:
         if not any(name.startswith(prefix) for name in names):
@@ -69,11 +65,7 @@ def moments_of(network: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str
 def restore_moments(
     network: nn.Module, optimizer: torch.optim.Optimizer, tensors: dict[str, Tensor], where: str
 ) -> None:
-    """Restore the state returned by `moments_of`.
-
-    Raises:
-        CheckpointError: the tensors belong to another network or other trainable parameters.
-    """
+    """Restore the state returned by `moments_of`."""
     if not tensors:
         return
     states: dict[str, dict[str, Tensor]] = {}

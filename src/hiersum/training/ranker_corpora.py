@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache, partial
-from itertools import combinations, count, islice, takewhile
+from itertools import combinations, islice
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,16 @@ import numpy as np
 
 from hiersum import __version__
 from hiersum.config import Config
-from hiersum.data.corpora import clusters_with_targets, count_all
+from hiersum.data.corpora import count_all, read_corpora
 from hiersum.data.model_folder import tokenizer_of, with_network_of
 from hiersum.errors import DataError
 from hiersum.evaluation.rouge import CUTS, Floats, recalls_at
 from hiersum.evaluation.rouge import TABLE_1 as PAPER
 from hiersum.evaluation.rouge import recall_interval as interval
-from hiersum.parallel import in_order, in_processes
+from hiersum.parallel import LocalEngine, in_order
 from hiersum.progress import tracked
-from hiersum.ranking.baselines import SimilarityRanker
 from hiersum.ranking.choice import choose_ranker
-from hiersum.ranking.ranker import Ranker, best_first
+from hiersum.ranking.ranker import Ranker, SimilarityRanker, best_first
 from hiersum.training.ranker_examples import RankerExamples, label_clusters, read_unseen
 from hiersum.training.ranker_trainer import train_ranker
 from hiersum.types import Cluster
@@ -45,25 +44,21 @@ class Corpora:
     skip_bad: bool = False
     workers: int = 1
 
-    def examples(self, model: Path, config: Config, *, limit: int) -> RankerExamples:
-        """Label the paragraphs of the first `limit` clusters; 0 means all.
+    def clusters(self, config: Config) -> Iterator[Cluster]:
+        """Yield the clusters; each has a summary."""
+        found = read_corpora(
+            self.paths, self.kind, skip_bad=self.skip_bad, config=config.data, with_targets=True
+        )
+        return (cluster for _, cluster in found)
 
-        Raises:
-            DataError: a cluster cannot be used, or no paragraph is left.
-        """
-        clusters = clusters_with_targets(
-            self.paths, config.data, kind=self.kind, skip_bad=self.skip_bad
-        )
-        chosen = tracked(
-            islice(clusters, limit or None), "labelling", lambda: count_all(self.paths, limit)
-        )
-        parts = takewhile(
-            lambda part: part[1], ((n, list(islice(chosen, _PART_CLUSTERS))) for n in count())
-        )
+    def examples(self, model: Path, config: Config, *, limit: int) -> RankerExamples:
+        """Label the paragraphs of the first `limit` clusters; 0 means all."""
+        clusters = islice(self.clusters(config), limit or None)
+        chosen = tracked(clusters, "labelling", lambda: count_all(self.paths, limit))
+        parts = enumerate(iter(lambda: list(islice(chosen, _PART_CLUSTERS)), []))
         work = partial(_label, model=model, config=config)
-        examples = RankerExamples.join(
-            list(in_order(in_processes(work, parts, workers=self.workers)))
-        )
+        labelled = LocalEngine(self.workers).run(work, parts)
+        examples = RankerExamples.join(list(in_order(labelled)))
         if not len(examples):
             raise DataError(f"{self.paths[0]}: its clusters have no paragraphs to learn from")
         return examples
@@ -72,7 +67,7 @@ class Corpora:
 def train_ranker_on(
     corpora: Corpora, valid: Corpora | None, config: Config, *, model: Path, run: Path | None
 ) -> Path:
-    """Train a ranker, or resume a run, and write the ranker into the model folder.
+    """Train a ranker, or resume a run; write the ranker into the model folder and return that.
 
     Args:
         corpora: clusters to learn from.
@@ -80,12 +75,6 @@ def train_ranker_on(
         config: `[ranker_training]`.
         model: the folder with the tokenizer.
         run: the folder for metrics and checkpoints; `ranker-run` in the model folder if None.
-
-    Returns:
-        The model folder.
-
-    Raises:
-        HiersumError: the folders or the clusters cannot be used, or the loss is not finite.
     """
     config = with_network_of(model, config)
     tokenizer = tokenizer_of(model, config)
@@ -102,49 +91,27 @@ def train_ranker_on(
     return model
 
 
-def evaluate_ranker(
-    corpora: Sequence[Path],
-    config: Config,
-    *,
-    model: Path,
-    kind: str = "auto",
-    skip_bad: bool = False,
-) -> dict[str, Any]:
-    """Compare the trained ranker of a model folder with tf-idf similarity.
-
-    Raises:
-        CheckpointError: the folder has no tokenizer or no ranker, or they do not fit.
-        DataError: a cluster cannot be used, or all are too small.
-    """
+def evaluate_ranker(corpora: Corpora, config: Config, *, model: Path) -> dict[str, Any]:
+    """Compare the trained ranker of a model folder with tf-idf similarity."""
     config = with_network_of(model, config)
     ranker = choose_ranker("neural", model, tokenizer_of(model, config))
-    rankers = {"similarity": SimilarityRanker(), "ranker": ranker}
-    return compare_rankers(corpora, config, rankers, kind=kind, skip_bad=skip_bad)
+    return compare_rankers(corpora, config, {"similarity": SimilarityRanker(), "ranker": ranker})
 
 
 def compare_rankers(
-    corpora: Sequence[Path],
-    config: Config,
-    rankers: Mapping[str, Ranker],
-    *,
-    kind: str = "auto",
-    skip_bad: bool = False,
+    corpora: Corpora, config: Config, rankers: Mapping[str, Ranker]
 ) -> dict[str, Any]:
-    """Measure the recall of rankers on the same clusters, and all paired differences.
-
-    Raises:
-        DataError: a cluster cannot be used, or all are too small.
-    """
-    clusters = clusters_with_targets(corpora, config.data, kind=kind, skip_bad=skip_bad)
+    """Measure the recall of rankers on the same clusters, and all paired differences."""
+    clusters = corpora.clusters(config)
     recalls = np.stack(
         [
-            _recalls(cluster, list(rankers.values()), config)
-            for cluster in tracked(clusters, "ranking", lambda: count_all(corpora))
+            _recalls(cluster, list(rankers.values()))
+            for cluster in tracked(clusters, "ranking", lambda: count_all(corpora.paths))
         ]
     )
     if np.isnan(recalls).all():
         raise NothingToChooseError(
-            f"{corpora[0]}: every cluster has {2 * CUTS[0]} paragraphs or fewer, "
+            f"{corpora.paths[0]}: every cluster has {2 * CUTS[0]} paragraphs or fewer, "
             "so there is nothing to choose from"
         )
     learned = [ranker.fingerprint[:8] for ranker in rankers.values() if ranker.fingerprint]
@@ -166,9 +133,9 @@ def _label(
     return number, label_clusters(clusters, _cached_tokenizer(model, config), config)
 
 
-def _recalls(cluster: Cluster, rankers: Sequence[Ranker], config: Config) -> Floats:
+def _recalls(cluster: Cluster, rankers: Sequence[Ranker]) -> Floats:
     """Return a row per ranker and a column per cut."""
-    paragraphs = read_unseen(cluster, config)
+    paragraphs = read_unseen(cluster)
     rankings = [
         [paragraphs[i].text for i in best_first(ranker.scores(cluster.title, paragraphs))]
         for ranker in rankers

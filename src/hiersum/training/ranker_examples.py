@@ -28,6 +28,8 @@ from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster, Paragraph
 
 Ints = NDArray[np.int64]
+SEED = 1
+"""Of the paragraphs drawn, their order, the initial weights and dropout."""
 MAX_TOKENS = 256
 """Maximum tokens of a paragraph."""
 
@@ -120,20 +122,20 @@ def label_clusters(
     )
 
 
-def read_unseen(cluster: Cluster, config: Config) -> list[Paragraph]:
+def read_unseen(cluster: Cluster) -> list[Paragraph]:
     """Return the paragraphs of a cluster, without those that copy the target."""
-    documents = empty_clones(cluster, config).documents
-    paragraphs = read_paragraphs(documents, config.data, keep_all=cluster.graph is not None)
+    documents = empty_clones(cluster).documents
+    paragraphs = read_paragraphs(documents, keep_all=cluster.graph is not None)
     return [paragraph for paragraph in paragraphs if paragraph.text.strip()]
 
 
 def _drawn(cluster: Cluster, config: Config) -> list[str]:
     """Return the sampled texts; the sample depends only on the cluster and the seed."""
-    texts = [paragraph.text for paragraph in read_unseen(cluster, config)]
+    texts = [paragraph.text for paragraph in read_unseen(cluster)]
     limit = config.ranker_training.max_paragraphs
     if not 0 < limit < len(texts):
         return texts
-    draw = random.Random(f"{config.ranker_training.seed} {cluster.id} {cluster.title}")
+    draw = random.Random(f"{SEED} {cluster.id} {cluster.title}")
     return [texts[index] for index in sorted(draw.sample(range(len(texts)), limit))]
 
 

@@ -48,12 +48,7 @@ _MIN_SCALE, _MAX_SCALE = 0.05, 5.0
 
 @torch.no_grad()
 def start_weights(network: RankerNetwork, examples: RankerExamples) -> None:
-    """Set the initial weights; units are drawn with torch's generator.
-
-    Args:
-        network: the ranker.
-        examples: the training examples.
-    """
+    """Set the initial weights; units are drawn with torch's generator."""
     width, vocab_size = network.shape.width, network.shape.vocab_size
     num_counters = min(_MAX_COUNTERS, width // 4)
     units_VU = torch.randint(num_counters, width, (vocab_size, _UNITS_A_PIECE))

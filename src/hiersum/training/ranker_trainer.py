@@ -4,12 +4,8 @@ Adam is also available: it needs several times less data, and its rate falls to 
 
 All randomness depends only on the seed and the step, so a resumed run gives the same result as an
 uninterrupted one. A run ends with the weights of the lowest validation loss, or the last ones
-without validation.
-
-    checkpoints/step-N/ranker.safetensors    the tensors, as GROUP/NAME
-    checkpoints/step-N/ranker.json           the progress of the run
-
-Checkpoints are written under a temporary name and renamed, so they are always complete.
+without validation. Checkpoints hold the tensors as GROUP/NAME (ranker.safetensors) and the progress
+of the run (ranker.json).
 """
 
 from __future__ import annotations
@@ -33,18 +29,24 @@ from hiersum.errors import CheckpointError, TrainingError
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.training.optimizer import moments_of, restore_moments
-from hiersum.training.ranker_examples import MAX_TOKENS, RankerExamples
+from hiersum.training.ranker_examples import MAX_TOKENS, SEED, RankerExamples
 from hiersum.training.ranker_start import start_weights
 from hiersum.training.run_folder import (
     Interruption,
     MetricsWriter,
     RunFolder,
+    checkpoint_folders,
     new_checkpoint,
     remove_checkpoint,
+    stopped,
 )
 
 STATE, TENSORS = "ranker.json", "ranker.safetensors"
 Groups = Mapping[str, Mapping[str, Tensor]]
+BATCH_TOKENS = 8_192
+"""Maximum padded size of a batch: paragraphs x longest one."""
+LOG_EVERY = 20
+"""Updates between lines of metrics.jsonl."""
 DROPOUT = 0.2
 LEARNING_RATES = {"adagrad": 0.15, "adam": 3e-4}
 """Adagrad's is the paper's."""
@@ -75,18 +77,9 @@ def train_ranker(
     run: Path,
     out: Path,
 ) -> None:
-    """Train a ranker, or resume a run, and save it in a model folder.
+    """Train a ranker, or resume a run, and save it in the model folder `out`.
 
-    Args:
-        config: `[ranker_training]`; the rest is stored with the run.
-        examples: training examples.
-        valid: validation examples, which select the weights.
-        tokenizer: the tokenizer of the model folder.
-        run: the folder for metrics and checkpoints.
-        out: the model folder.
-
-    Raises:
-        HiersumError: the run folder does not fit, or the loss is not finite.
+    The weights with the lowest loss on `valid` are kept; metrics and checkpoints go to `run`.
     """
     folder = RunFolder(run)
     folder.begin(config)
@@ -112,11 +105,9 @@ class RankerTrainer:
         self.plan = [
             batch
             for epoch in range(self.config.epochs)
-            for batch in examples.batches(
-                self.config.batch_tokens, np.random.default_rng([self.config.seed, epoch])
-            )
+            for batch in examples.batches(BATCH_TOKENS, np.random.default_rng([SEED, epoch]))
         ]
-        torch.manual_seed(self.config.seed)
+        torch.manual_seed(SEED)
         self.shape = RankerShape(
             vocab_size=tokenizer.size, width=self.config.width, max_tokens=MAX_TOKENS
         )
@@ -129,11 +120,7 @@ class RankerTrainer:
             self.best = _copy(self.network.state_dict())
 
     def run(self) -> None:
-        """Train to the last batch.
-
-        Raises:
-            TrainingError: the loss is not finite, or the run was interrupted.
-        """
+        """Train to the last batch; an interruption saves and raises an error."""
         num_steps = len(self.plan)
         with (
             Interruption() as interruption,
@@ -143,18 +130,15 @@ class RankerTrainer:
                 self._update()
                 metrics.advance()
                 step, is_last = self.state.step, self.state.step == num_steps
-                if step % self.config.log_every == 0 or is_last:
+                if step % LOG_EVERY == 0 or is_last:
                     self._report(metrics)
-                if step % self.config.validate_every == 0 or is_last:
+                is_due = step % self.config.validate_every == 0 or is_last
+                if is_due:
                     self._validate(metrics)
-                    self._save()
-                elif interruption.is_set:
+                if is_due or interruption.is_set:
                     self._save()
                 if interruption.is_set and not is_last:
-                    raise TrainingError(
-                        f"stopped after step {step} of {num_steps}; "
-                        "the same command goes on from there"
-                    )
+                    raise stopped(step, num_steps)
 
     def best_network(self) -> RankerNetwork:
         """Return the network with the run's final weights."""
@@ -177,7 +161,7 @@ class RankerTrainer:
         step = self.state.step + 1
         batch = self.examples.batch(self.plan[self.state.step])
         # Seed dropout by step, so that it does not depend on earlier steps.
-        torch.manual_seed(self.config.seed + 1_000_003 * step)
+        torch.manual_seed(SEED + 1_000_003 * step)
         self.network.train()
         logits = self.network(batch.titles, batch.paragraphs, batch.title_of)
         loss = functional.binary_cross_entropy_with_logits(logits, batch.labels)
@@ -185,7 +169,7 @@ class RankerTrainer:
         if not math.isfinite(value):
             raise TrainingError(
                 f"step {step}: the loss is {value}; the last good checkpoint stays in "
-                f"{self.folder.root}; try another ranker_training.optimizer or seed in a new run"
+                f"{self.folder.root}; try another ranker_training.optimizer in a new run"
             )
         if self.config.optimizer == "adam":
             share_left = 1 - self.state.step / len(self.plan)
@@ -273,26 +257,18 @@ def _copy(tensors: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def save_state(root: Path, state: RankerState, groups: Groups) -> None:
-    """Write a checkpoint, then remove the previous one.
-
-    Raises:
-        TrainingError: it cannot be written; the previous one is kept.
-    """
+    """Write a checkpoint, then remove the previous one."""
     tensors = {f"{group}/{n}": t.contiguous() for group in groups for n, t in groups[group].items()}
     with new_checkpoint(root, state.step) as folder:
         save_file(tensors, folder / TENSORS)
         (folder / STATE).write_text(json.dumps(asdict(state), indent=2) + "\n")
-    for other in _checkpoints(root)[:-1]:
+    for other in checkpoint_folders(root)[:-1]:
         remove_checkpoint(other)
 
 
 def newest_state(root: Path) -> tuple[RankerState, dict[str, dict[str, Tensor]]] | None:
-    """Return the checkpoint to resume from, None if there is none.
-
-    Raises:
-        CheckpointError: it is damaged.
-    """
-    folders = _checkpoints(root)
+    """Return the checkpoint to resume from, None if there is none."""
+    folders = checkpoint_folders(root)
     if not folders:
         return None
     try:
@@ -307,9 +283,3 @@ def newest_state(root: Path) -> tuple[RankerState, dict[str, dict[str, Tensor]]]
         group, _, key = name.partition("/")
         groups.setdefault(group, {})[key] = tensor
     return state, groups
-
-
-def _checkpoints(root: Path) -> list[Path]:
-    """The complete checkpoints, oldest first."""
-    folders = (root / "checkpoints").glob("step-*")
-    return sorted(folders, key=lambda folder: int(folder.name.removeprefix("step-")))

@@ -31,9 +31,9 @@ from torch import Tensor
 
 from hiersum.config import Config, config_to_dict, config_to_toml, load_config
 from hiersum.data.batches import Position
-from hiersum.data.files import read_lines, write_atomically
+from hiersum.data.files import make_folder, read_lines, write_atomically
 from hiersum.errors import CheckpointError, ConfigError, DataError, InputError, TrainingError
-from hiersum.model.checkpoint import save_pretrained
+from hiersum.model.folder import save_pretrained
 from hiersum.model.network import Network
 
 STATE, MOMENTS = "trainer.json", "trainer.safetensors"
@@ -67,11 +67,7 @@ class Checkpoint:
     state: TrainerState
 
     def moments(self) -> dict[str, Tensor]:
-        """Return the optimizer state.
-
-        Raises:
-            CheckpointError: the file is damaged.
-        """
+        """Return the optimizer state."""
         path = self.folder / MOMENTS
         try:
             tensors: dict[str, Tensor] = load_file(path)
@@ -90,21 +86,13 @@ class RunFolder:
         self.model = root / "model"
 
     def begin(self, config: Config) -> None:
-        """Create the folder, or check that its run has the same settings.
-
-        Raises:
-            ConfigError: the folder belongs to a run with other settings.
-            InputError: the folder cannot be created, or holds something else.
-        """
+        """Create the folder, or check that its run has the same settings."""
         path = self.root / "config.toml"
         if path.exists():
             self._check_same(config, load_config(path))
         elif self.root.is_dir() and {path.name for path in self.root.iterdir()} - _MAY_BE_THERE:
             raise InputError(f"{self.root}: is not empty and holds no run; give --out a new folder")
-        try:
-            self.root.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{self.root}: cannot be made ({error.strerror})") from error
+        make_folder(self.root)
         for partial in (self.root / "checkpoints").glob(".*.partial"):
             shutil.rmtree(partial)
         with write_atomically(path) as file:
@@ -124,7 +112,7 @@ class RunFolder:
     def checkpoints(self) -> list[Checkpoint]:
         """Return the complete checkpoints, oldest first."""
         found = []
-        for folder in (self.root / "checkpoints").glob("step-*"):
+        for folder in checkpoint_folders(self.root):
             path = folder / STATE
             try:
                 record = json.loads(path.read_bytes())
@@ -132,7 +120,7 @@ class RunFolder:
                 found.append(Checkpoint(folder, TrainerState(**record)))
             except (OSError, ValueError, TypeError, KeyError) as error:
                 raise CheckpointError(f"{path}: damaged ({error}); remove its folder") from error
-        return sorted(found, key=lambda checkpoint: checkpoint.state.step)
+        return found
 
     def newest(self) -> Checkpoint | None:
         """Return the checkpoint to resume from, None if there is none."""
@@ -156,15 +144,7 @@ class RunFolder:
     ) -> None:
         """Write a checkpoint, then remove those no longer needed.
 
-        Args:
-            network: the weights.
-            moments: the optimizer state.
-            state: the progress of the run.
-            config: which checkpoints to keep.
-            companions: other files of the model folder, by name (tokenizer, ranker).
-
-        Raises:
-            TrainingError: it cannot be written; the earlier ones are kept.
+        `companions` are other files of the model folder, by name (tokenizer, ranker).
         """
         with new_checkpoint(self.root, state.step) as folder:
             save_pretrained(network, folder)
@@ -194,13 +174,22 @@ class RunFolder:
             file.write((json.dumps(record, indent=2) + "\n").encode())
 
 
+def checkpoint_folders(root: Path) -> list[Path]:
+    """Return the complete checkpoints of a run, oldest first."""
+    folders = (root / "checkpoints").glob("step-*")
+    return sorted(folders, key=lambda folder: int(folder.name.removeprefix("step-")))
+
+
+def stopped(step: int, num_steps: int) -> TrainingError:
+    """Return the error of an interrupted run."""
+    return TrainingError(
+        f"stopped after step {step} of {num_steps}; the same command goes on from there"
+    )
+
+
 @contextmanager
 def new_checkpoint(root: Path, step: int) -> Iterator[Path]:
-    """Yield a folder that is renamed to a checkpoint if the block raises no error.
-
-    Raises:
-        TrainingError: it cannot be written; the earlier ones are kept.
-    """
+    """Yield a folder that is renamed to a checkpoint if the block raises no error."""
     folder = root / "checkpoints" / f"step-{step}"
     partial = folder.with_name(f".{folder.name}.partial")
     try:
@@ -293,22 +282,15 @@ class MetricsWriter:
             self._events.add_scalar(name, value, step)
         if "loss" in values:
             speed = next(name for name in values if name.endswith("_per_second"))
-            unit = speed.removesuffix("_per_second")
-            self._bar.update(
-                self._task,
-                description=f"loss {values['loss']:.3f}  {values[speed]:,.0f} {unit}/s",
-            )
+            shown = f"{values[speed]:,.0f} {speed.removesuffix('_per_second')}/s"
+            self._bar.update(self._task, description=f"loss {values['loss']:.3f}  {shown}")
         else:
             shown = "  ".join(f"{name} {value:.3f}" for name, value in values.items())
             self._console.print(f"step {step}: {shown}", soft_wrap=True)
 
 
 def read_metrics(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the lines of metrics.jsonl; an incomplete last line is skipped.
-
-    Raises:
-        DataError: the file is missing, or a line is malformed.
-    """
+    """Yield the lines of metrics.jsonl; an incomplete last line is skipped."""
     lines = list(read_lines(path))
     for number, line in lines:
         try:

@@ -22,7 +22,7 @@ from hiersum.data.batches import BatchStream, collate
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import ConfigError, MissingDependencyError, TrainingError
 from hiersum.model.batch import Batch
-from hiersum.model.checkpoint import TOKENIZER, from_pretrained, read_config
+from hiersum.model.folder import TOKENIZER, from_pretrained, read_config
 from hiersum.model.network import Network, build_network
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.training.objective import Objective, Validator, means
@@ -40,25 +40,20 @@ from hiersum.training.run_folder import (
     MetricsWriter,
     RunFolder,
     TrainerState,
+    stopped,
 )
 from hiersum.writing.neural_model import check_fit
 
+_SUMMED = ("loss", "plain_loss", "plan_loss", "tokens", "boundaries", "clusters", "gradient_norm")
+
 
 def train(config: Config, out: Path) -> Path:
-    """Train a network, or resume a run, and return the final model folder.
-
-    Raises:
-        HiersumError: data, settings or the folder do not fit, or the loss is not finite.
-    """
+    """Train a network, or resume a run, and return the final model folder."""
     return Trainer(with_start(config), RunFolder(out)).run()
 
 
 def with_start(config: Config) -> Config:
-    """Take the network's shape from the starting model folder, if there is one.
-
-    Raises:
-        ConfigError: the settings describe another network.
-    """
+    """Take the network's shape from the starting model folder, if there is one."""
     if not config.training.start:
         return config
     found = replace(read_config(config.training.start), dropout=config.model.dropout)
@@ -71,12 +66,7 @@ def with_start(config: Config) -> Config:
 
 
 def make_accelerator(precision: Literal["fp32", "bf16", "fp16"]) -> Any:
-    """Join the processes started by torchrun or accelerate, or run alone.
-
-    Raises:
-        MissingDependencyError: accelerate is not installed.
-        ConfigError: the device does not support the precision.
-    """
+    """Join the processes started by torchrun or accelerate, or run alone."""
     try:
         from accelerate import Accelerator
     except ImportError as error:
@@ -127,11 +117,7 @@ class Trainer:
         )
 
     def run(self) -> Path:
-        """Train to the last step; return the model folder.
-
-        Raises:
-            TrainingError: the loss is not finite, or the run was interrupted.
-        """
+        """Train to the last step; return the model folder."""
         steps = self.config.training.steps
         metrics = None
         if self.accelerator.is_main_process:
@@ -144,10 +130,7 @@ class Trainer:
                 self._report(metrics)
                 self._keep(metrics, must_save=sums["stop"] > 0)
                 if sums["stop"] > 0 and self.state.step < steps:
-                    raise TrainingError(
-                        f"stopped after step {self.state.step} of {steps}; "
-                        f"the same command goes on from there"
-                    )
+                    raise stopped(self.state.step, steps)
         if self.accelerator.is_main_process:
             write_final_model(self.run_folder, self.config)
         self.accelerator.wait_for_everyone()
@@ -204,11 +187,8 @@ class Trainer:
 
     def _after(self, sums: dict[str, float], seconds: float) -> TrainerState:
         """Return the state one step later."""
-        names = ["loss", "plain_loss", "plan_loss", "tokens", "boundaries", "clusters"]
-        names.append("gradient_norm")
-        window = {name: self.state.window.get(name, 0.0) + sums[name] for name in names}
-        window["seconds"] = self.state.window.get("seconds", 0.0) + seconds
-        window["steps"] = self.state.window.get("steps", 0.0) + 1
+        added = {name: sums[name] for name in _SUMMED} | {"seconds": seconds, "steps": 1.0}
+        window = {n: self.state.window.get(n, 0.0) + value for n, value in added.items()}
         self.rate = sums["learning_rate"]
         scaler = self.accelerator.scaler
         return TrainerState(

@@ -9,12 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from hiersum.config import DataConfig
-from hiersum.data.corpora import counted, read_corpus, report_count
-from hiersum.data.files import write_atomically
-from hiersum.data.records import BadRecords
+from hiersum.data.corpora import count_all, read_corpora
+from hiersum.data.files import make_folder, write_atomically
 from hiersum.errors import InputError
-from hiersum.progress import waiting
+from hiersum.progress import tracked, waiting
 from hiersum.text.paragraphs import split_document
 from hiersum.text.tokenizer import train_tokenizer
 
@@ -57,15 +55,8 @@ def train_vocabulary(
 ) -> Path:
     """Train a SentencePiece model on the sources, titles and targets of clusters.
 
-    It learns from a uniform sample, so that time and memory do not grow with the corpus.
-
-    Returns:
-        The model's file, `folder/tokenizer.model`.
-
-    Raises:
-        InputError: the folder cannot be written to, or its weights depend on another vocabulary.
-        DataError: there are no clusters, or one cannot be used.
-        ConfigError: the texts are too few for that many pieces.
+    It learns from a uniform sample, so that time and memory do not grow with the corpus. Returns
+    the model's file, `folder/tokenizer.model`.
     """
     path = folder / TOKENIZER_FILE
     _check_folder(folder)
@@ -97,13 +88,10 @@ def _check_folder(folder: Path) -> None:
             raise InputError(
                 f"{folder}: its {name} depends on the vocabulary there; give another folder"
             )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with write_atomically(folder / ".writable"):
-            pass
-        (folder / ".writable").unlink()
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made a folder ({error.strerror})") from error
+    make_folder(folder)
+    with write_atomically(folder / ".writable"):
+        pass
+    (folder / ".writable").unlink()
 
 
 def _sample(
@@ -114,16 +102,11 @@ def _sample(
     skip_bad: bool,
 ) -> list[str]:
     """Sample paragraphs, and separately the titles and targets."""
-    max_words = DataConfig().max_paragraph_words
     paragraphs = Sample(max_paragraphs, generator)
     targets = Sample(min(MAX_TARGETS, max_paragraphs), generator)
-    for path in paths:
-        bad = BadRecords(skip=skip_bad)
-        number = 0
-        clusters = counted(read_corpus(path, kind, bad=bad), path, "reading")
-        for number, cluster in enumerate(clusters, start=1):
-            for document in cluster.documents:
-                paragraphs.add(split_document(document, max_words))
-            targets.add(text for text in (cluster.title, cluster.summary) if text)
-        report_count(path, number, bad)
+    clusters = read_corpora(paths, kind, skip_bad=skip_bad)
+    for _, cluster in tracked(clusters, "reading", lambda: count_all(paths)):
+        for document in cluster.documents:
+            paragraphs.add(split_document(document))
+        targets.add(text for text in (cluster.title, cluster.summary) if text)
     return paragraphs.texts + targets.texts

@@ -14,8 +14,8 @@ best filed score wins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
@@ -35,8 +35,6 @@ CHUNK = 128
 class State(Protocol):
     """A network's state for unfinished hypotheses."""
 
-    attention: list[Tensor]
-
     def select(self, parents_BN: Tensor) -> None:
         """Make each hypothesis continue its parent."""
 
@@ -51,7 +49,7 @@ class Network(Protocol):
     def device(self) -> torch.device:
         """The device of its weights and inputs."""
 
-    def start(self, encoded: Any, num_beams: int, with_attention: bool = False) -> State:
+    def start(self, encoded: Any, num_beams: int) -> State:
         """Start `num_beams` summaries of each cluster in the encoded batch."""
 
     def step(self, token_ids_BN: Tensor, state: Any) -> Tensor:
@@ -68,8 +66,6 @@ class Hypothesis:
     score: float
     """Log-probability divided by the length penalty."""
     log_prob: float
-    attention: Tensor | None = field(default=None, compare=False, repr=False)
-    """If requested: mass_SP, each token's attention to each paragraph; rows sum to 1."""
 
 
 def length_penalty(length: int, alpha: float) -> float:
@@ -89,24 +85,19 @@ def beam_search(
     num_best: int = 1,
     forbidden: Sequence[int] = (),
     constraints: Sequence[Constraint] = (),
-    paragraph_lengths: Sequence[Sequence[int]] | None = None,
-    rerank: Callable[[int, Hypothesis], float] | None = None,
 ) -> list[list[Hypothesis]]:
     """Write summaries of all clusters in an encoded batch.
 
     Args:
         network: predicts the next token.
-        encoded: the encoder's output for a batch.
+        encoded: what `network.encode` returned for a batch.
         config: beam size, lengths, penalty, stopping rule.
-        num_clusters: clusters in the encoded batch.
+        num_clusters: clusters in the batch.
         begin_id: the token that starts every summary, or one per cluster.
         end_id: the token that ends a summary.
         num_best: hypotheses to return per cluster.
         forbidden: tokens that may never be written.
         constraints: further constraints.
-        paragraph_lengths: source tokens of each paragraph of each cluster; if given, hypotheses
-        record their attention to paragraphs.
-        rerank: returns a new score for hypothesis h of cluster c; orders the finished ones.
 
     Returns:
         Each cluster's best hypotheses, best first: at least one, at most `num_best`.
@@ -117,7 +108,7 @@ def beam_search(
         begin_id=begin_id,
         end_id=end_id,
         device=network.device,
-        num_best=config.beam_size if rerank is not None else num_best,
+        num_best=num_best,
         constraints=[
             MinimumLength(config.min_length, end_id),
             *([NoRepeatedNgrams(config.no_repeat_ngram)] if config.no_repeat_ngram else []),
@@ -125,17 +116,13 @@ def beam_search(
             *constraints,
         ],
     )
-    trail = None if paragraph_lengths is None else AttentionTrail(paragraph_lengths)
-    state = network.start(encoded, config.beam_size, with_attention=trail is not None)
+    state = network.start(encoded, config.beam_size)
     while search.clusters:
         log_probs_BNV = network.step(search.tokens_BNS[:, :, -1], state)
-        if trail is not None:
-            trail.look(search.clusters, state.attention)
-        parents_BN = search.advance(log_probs_BNV, trail)
-        state.select(parents_BN)
+        state.select(search.advance(log_probs_BNV))
         if kept := search.drop_finished_clusters():
             state.keep(kept)
-    return search.results(num_best, rerank)
+    return search.results()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,20 +169,18 @@ class _Search:
         self.log_prob_BN[:, 0] = 0  # all hypotheses start equal: let one branch
         self.done = [False] * num_clusters
 
-    def advance(self, log_probs_BNV: Tensor, trail: AttentionTrail | None) -> Tensor:
+    def advance(self, log_probs_BNV: Tensor) -> Tensor:
         """Extend every hypothesis by its best tokens and file finished ones; return the parents."""
         for constraint in self.constraints:
             constraint(self.tokens_BNS, log_probs_BNV, self.clusters)
         extend = self._extend_exactly if self.config.stopping == "exact" else self._extend_released
-        live = extend(log_probs_BNV, trail)
-        self._end_dead_ends(live.log_prob_BW[:, 0].tolist(), trail)
+        live = extend(log_probs_BNV)
+        self._end_dead_ends(live.log_prob_BW[:, 0].tolist())
         parents_BNS = live.parents_BW[:, :, None].expand_as(self.tokens_BNS)
         self.tokens_BNS = torch.cat(
             [self.tokens_BNS.gather(1, parents_BNS), live.token_BW[:, :, None]], dim=2
         )
         self.log_prob_BN = live.log_prob_BW
-        if trail is not None:
-            trail.follow(self.clusters, live.parents_BW)
         return live.parents_BW
 
     def drop_finished_clusters(self) -> list[int] | None:
@@ -209,16 +194,10 @@ class _Search:
         self.done = [False] * len(kept)
         return kept
 
-    def results(
-        self, num_best: int, rerank: Callable[[int, Hypothesis], float] | None
-    ) -> list[list[Hypothesis]]:
+    def results(self) -> list[list[Hypothesis]]:
         """Return each cluster's best finished hypotheses; the first filed wins ties."""
-        ordered = []
-        for cluster, hypotheses in enumerate(self.finished):
-            scores = [h.score if rerank is None else rerank(cluster, h) for h in hypotheses]
-            order = sorted(range(len(scores)), key=lambda index: -scores[index])
-            ordered.append([hypotheses[index] for index in order[:num_best]])
-        return ordered
+        ordered = [sorted(found, key=lambda h: -h.score) for found in self.finished]
+        return [found[: self.num_best] for found in ordered]
 
     def _candidates(self, log_probs_BNV: Tensor, width: int) -> _Candidates:
         vocab_size = log_probs_BNV.size(2)
@@ -227,16 +206,16 @@ class _Search:
         log_prob_BW, flat_BW = chunked_topk(total_BNV.flatten(1), width)
         return _Candidates(log_prob_BW, flat_BW // vocab_size, flat_BW % vocab_size)
 
-    def _extend_released(self, log_probs_BNV: Tensor, trail: AttentionTrail | None) -> _Candidates:
+    def _extend_released(self, log_probs_BNV: Tensor) -> _Candidates:
         candidates = self._candidates(log_probs_BNV, self.config.beam_size)
         ended_BN = candidates.token_BW == self.end_id
         is_last = self.tokens_BNS.size(2) == self.config.max_length
         is_done_B1 = ended_BN[:, :1] | is_last
         self.done = is_done_B1[:, 0].tolist()
-        self._file(candidates, ended_BN | is_done_B1, trail)
+        self._file(candidates, ended_BN | is_done_B1)
         return candidates
 
-    def _extend_exactly(self, log_probs_BNV: Tensor, trail: AttentionTrail | None) -> _Candidates:
+    def _extend_exactly(self, log_probs_BNV: Tensor) -> _Candidates:
         beam_size = self.config.beam_size
         # Each hypothesis can end only once, so twice the beam holds enough live ones.
         candidates = self._candidates(log_probs_BNV, 2 * beam_size)
@@ -244,13 +223,13 @@ class _Search:
         # To count, an ending must rank among the best `beam_size`, like any continuation.
         is_among_best_BW = torch.ones_like(ended_BW)
         is_among_best_BW[:, beam_size:] = False
-        self._file(candidates, ended_BW & is_among_best_BW, trail)
+        self._file(candidates, ended_BW & is_among_best_BW)
         # A stable sort moves live ones to the front, still in order of probability.
         places_BN = ended_BW.long().sort(dim=1, stable=True).indices[:, :beam_size]
         live = candidates.take(places_BN)
         live.log_prob_BW.masked_fill_(live.token_BW == self.end_id, -torch.inf)
         if self.tokens_BNS.size(2) == self.config.max_length:
-            self._file(live, torch.ones_like(places_BN, dtype=torch.bool), trail)
+            self._file(live, torch.ones_like(places_BN, dtype=torch.bool))
             self.done = [True] * len(self.clusters)
         else:
             self.done = self._is_decided(live.log_prob_BW[:, 0].tolist())
@@ -271,70 +250,32 @@ class _Search:
             )
         return done
 
-    def _file(
-        self, candidates: _Candidates, which_BW: Tensor, trail: AttentionTrail | None
-    ) -> None:
+    def _file(self, candidates: _Candidates, which_BW: Tensor) -> None:
         """File the marked candidates as finished hypotheses."""
         which_BW = which_BW & (candidates.log_prob_BW > -torch.inf)
         for row, place in which_BW.nonzero().tolist():
             parent = int(candidates.parents_BW[row, place])
             token_ids = (*self._written(row, parent), int(candidates.token_BW[row, place]))
-            attention = None if trail is None else trail.back_from(self.clusters[row], parent)
-            self._finish(row, token_ids, float(candidates.log_prob_BW[row, place]), attention)
+            self._finish(row, token_ids, float(candidates.log_prob_BW[row, place]))
 
-    def _end_dead_ends(self, best_live: Sequence[float], trail: AttentionTrail | None) -> None:
+    def _end_dead_ends(self, best_live: Sequence[float]) -> None:
         """Where no token is allowed and nothing is finished, return what was written so far."""
         for row, best_log_prob in enumerate(best_live):
             if best_log_prob > -torch.inf:
                 continue
             self.done[row] = True
-            cluster = self.clusters[row]
-            if self.finished[cluster]:
+            if self.finished[self.clusters[row]]:
                 continue
             for hypothesis, log_prob in enumerate(self.log_prob_BN[row].tolist()):
                 if log_prob > -torch.inf:
-                    # The last attention row belongs to a token that was never written.
-                    attention = None if trail is None else trail.back_from(cluster, hypothesis)[:-1]
-                    self._finish(row, self._written(row, hypothesis), log_prob, attention)
+                    self._finish(row, self._written(row, hypothesis), log_prob)
 
     def _written(self, row: int, hypothesis: int) -> tuple[int, ...]:
         return tuple(self.tokens_BNS[row, hypothesis, 1:].tolist())
 
-    def _finish(
-        self, row: int, token_ids: tuple[int, ...], log_prob: float, attention: Tensor | None
-    ) -> None:
+    def _finish(self, row: int, token_ids: tuple[int, ...], log_prob: float) -> None:
         score = log_prob / length_penalty(len(token_ids), self.config.length_penalty)
-        self.finished[self.clusters[row]].append(Hypothesis(token_ids, score, log_prob, attention))
-
-
-class AttentionTrail:
-    """Records the attention of each hypothesis, traced back from its last token when it ends."""
-
-    def __init__(self, paragraph_lengths: Sequence[Sequence[int]]) -> None:
-        self.paragraph_lengths = paragraph_lengths
-        self.mass: list[list[Tensor]] = [[] for _ in paragraph_lengths]
-        """Per cluster and step: mass_NP of the hypotheses at that time."""
-        self.parents: list[list[list[int]]] = [[] for _ in paragraph_lengths]
-        """Per cluster and step: each hypothesis's parent."""
-
-    def look(self, clusters: Sequence[int], attention: Sequence[Tensor]) -> None:
-        """Sum a step's weights_NM by paragraph."""
-        for cluster, weights_NM in zip(clusters, attention, strict=True):
-            parts = weights_NM.split(list(self.paragraph_lengths[cluster]), dim=1)
-            self.mass[cluster].append(torch.stack([part.sum(1) for part in parts], dim=1))
-
-    def follow(self, clusters: Sequence[int], parents_BN: Tensor) -> None:
-        """Record each hypothesis's parent."""
-        for cluster, parents in zip(clusters, parents_BN.tolist(), strict=True):
-            self.parents[cluster].append(parents)
-
-    def back_from(self, cluster: int, hypothesis: int) -> Tensor:
-        """Return mass_SP of a hypothesis that is live at the last step."""
-        rows = []
-        for step in reversed(range(len(self.mass[cluster]))):
-            rows.append(self.mass[cluster][step][hypothesis])
-            hypothesis = self.parents[cluster][step - 1][hypothesis] if step else hypothesis
-        return torch.stack(rows[::-1])
+        self.finished[self.clusters[row]].append(Hypothesis(token_ids, score, log_prob))
 
 
 def chunked_topk(scores_BX: Tensor, width: int) -> tuple[Tensor, Tensor]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from itertools import islice
 
 import numpy as np
@@ -19,15 +18,15 @@ from hiersum.graphs.pagerank import pagerank
 from hiersum.graphs.similarity import similarity_graph
 from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.request import Request
-from hiersum.text.paragraphs import read_paragraphs, split_document
+from hiersum.text.paragraphs import PlacedTexts, read_paragraphs
 from hiersum.text.sentences import ends_sentence, without_label
 from hiersum.text.tfidf import TfidfSpace, cosines
 from hiersum.text.words import count_words, cut_words, split_words
 from hiersum.types import (
     Attention,
     Cluster,
-    Document,
     Paragraph,
+    Place,
     Progress,
     Sentence,
     Source,
@@ -65,26 +64,15 @@ class Task:
     max_words: int
 
 
-def keep_exact_sources(
-    sentences: Sequence[SummarySentence], documents: Sequence[Document], max_paragraph_words: int
-) -> list[SummarySentence]:
+def _with_exact_sources(sentence: SummarySentence, texts: PlacedTexts) -> SummarySentence:
     """Drop near copies that do not contain this exact sentence."""
 
-    @cache
-    def words_of(document: int) -> list[str]:
-        texts = split_document(documents[document], max_paragraph_words)
-        return [" ".join(split_words(text)) for text in texts]
+    def holds(source: Source) -> bool:
+        text = texts.at(Place(source.document, source.paragraph))
+        return " ".join(split_words(sentence.text)) in " ".join(split_words(text))
 
-    def holds(source: Source, wanted: str) -> bool:
-        return wanted in words_of(source.document)[source.paragraph]
-
-    checked = []
-    for sentence in sentences:
-        wanted = " ".join(split_words(sentence.text))
-        first, others = sentence.sources[:1], sentence.sources[1:]
-        kept = tuple(source for source in others if holds(source, wanted))
-        checked.append(replace(sentence, sources=first + kept))
-    return checked
+    kept = tuple(filter(holds, sentence.sources[1:]))
+    return replace(sentence, sources=sentence.sources[:1] + kept)
 
 
 def lead(task: Task, config: ExtractiveConfig) -> list[SummarySentence]:
@@ -145,15 +133,11 @@ class ExtractiveWriter:
         self.config = config
 
     def read(self, cluster: Cluster, request: Request) -> Reading:
-        """Rank the paragraphs to choose from.
-
-        Raises:
-            InputError: there is nothing to read.
-        """
+        """Rank the paragraphs to choose from."""
         config = self.config
         opened = open_cluster(cluster, request, config.data)
         keep_all = cluster.graph is not None
-        paragraphs = read_paragraphs(opened.cluster.documents, config.data, keep_all=keep_all)
+        paragraphs = read_paragraphs(opened.cluster.documents, keep_all=keep_all)
         scores = self.ranker.scores(opened.query, paragraphs)
         ranking = best_first(scores)[:MAX_PARAGRAPHS]
         title = opened.cluster.title
@@ -172,12 +156,12 @@ class ExtractiveWriter:
         watch(Progress("writing", 0, None))
         drafts = []
         for number, reading in enumerate(readings):
-            sentences = SYSTEMS[self.name](reading.prepared, self.config.extractive)
-            documents, limit = reading.cluster.documents, self.config.data.max_paragraph_words
-            draft = Draft(keep_exact_sources(sentences, documents, limit))
-            for sentence in draft.sentences:
+            texts = PlacedTexts(reading.cluster.documents)
+            found = SYSTEMS[self.name](reading.prepared, self.config.extractive)
+            sentences = [_with_exact_sources(sentence, texts) for sentence in found]
+            for sentence in sentences:
                 told(number, sentence)
-            drafts.append(draft)
+            drafts.append(Draft(sentences))
         watch(Progress("sourcing", 0, len(readings)))
         return drafts
 
@@ -258,8 +242,6 @@ def select(
 ) -> list[int]:
     """Take the highest-scoring sentences that fit, are new, and can be understood.
 
-    If none fits, return the best one, to be cut.
-
     Args:
         scores: one per sentence.
         similarities: between all pairs, 0 to 1.
@@ -270,7 +252,7 @@ def select(
         worth: minimum score once half of the words are used.
 
     Returns:
-        Indices, best first.
+        Indices, best first; if none fits, the best one, to be cut.
     """
     sizes = np.array(lengths)
     is_free = np.array([need is None for need in needs])

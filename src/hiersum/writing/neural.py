@@ -28,24 +28,12 @@ from hiersum.text.languages import UNKNOWN, detect_language
 from hiersum.text.paragraphs import PlacedTexts
 from hiersum.text.penn import from_penn, learn_casing
 from hiersum.text.sentences import ends_sentence, split_sentences
-from hiersum.text.tokenizer import Tokenizer
-from hiersum.text.words import count_letters, count_words
-from hiersum.types import (
-    TITLE_PLACE,
-    Attention,
-    Cluster,
-    Document,
-    Example,
-    Progress,
-    Sentence,
-    Source,
-    SummarySentence,
-)
-from hiersum.writing.beam import Hypothesis
-from hiersum.writing.neural_model import NeuralModel, text_of, until_end
+from hiersum.text.words import count_words
+from hiersum.types import Attention, Cluster, Document, Progress, Sentence, Source, SummarySentence
+from hiersum.writing.neural_model import NeuralModel, text_of
 from hiersum.writing.page import DraftSentence
 from hiersum.writing.planned import PlannedSearch
-from hiersum.writing.sources import Trail, attribute
+from hiersum.writing.sources import attribute
 from hiersum.writing.writer import Draft, Readable, Reading, Told, Watch, open_cluster
 
 logger = logging.getLogger(__name__)
@@ -193,14 +181,8 @@ class NeuralWriter:
             is_over = tokenizer.end_id in hypothesis.token_ids
             if len(sentences) == 1 and not is_over and not ends_sentence(sentences[0]):
                 sentences = [f"{sentences[0]}\u2026"]
-            placed = PlacedTexts(reading.cluster.documents, self.config.data.max_paragraph_words)
-            trail = trail_of(hypothesis, reading.prepared, tokenizer)
-            attention = trail.by_sentence(sentences)
-            drafts.append(
-                Draft(
-                    attribute(sentences, reading.paragraphs, text_at=placed.at, attention=attention)
-                )
-            )
+            placed = PlacedTexts(reading.cluster.documents)
+            drafts.append(Draft(attribute(sentences, reading.paragraphs, text_at=placed.at)))
         return drafts
 
 
@@ -252,19 +234,6 @@ def with_sources(
 def _speaker(document: Document, draft: DraftSentence) -> str:
     speaker = speaker_of(document.name) if draft.is_quoted else ""
     return speaker[:1].upper() + speaker[1:]
-
-
-def trail_of(hypothesis: Hypothesis, example: Example, tokenizer: Tokenizer) -> Trail:
-    """Return each token's attention, and the number of letters written up to it."""
-    ids = until_end(hypothesis.token_ids, tokenizer.end_id)
-    letters = [count_letters(tokenizer.decode(ids[: n + 1])) for n in range(len(ids))]
-    assert hypothesis.attention is not None
-    # A flat network may have no room for the last paragraphs: they have no column.
-    read = [n for n, paragraph in enumerate(example.paragraph_ids) if paragraph]
-    mass = np.zeros((len(ids), len(example.paragraph_ids)))
-    if ids:  # empty if the network stopped at once
-        mass[:, read] = hypothesis.attention.tolist()[: len(ids)]
-    return Trail(letters, mass[:, int(example.documents[0] == TITLE_PLACE) :])
 
 
 def whole_sentences(text: str, max_words: int) -> list[str]:

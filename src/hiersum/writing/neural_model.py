@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,8 +16,7 @@ from hiersum.config import Config, ModelConfig, SearchConfig
 from hiersum.data.batches import collate
 from hiersum.data.example import InputForm
 from hiersum.errors import CheckpointError
-from hiersum.model.checkpoint import TOKENIZER, fetch, from_pretrained
-from hiersum.model.decoder import DecoderLayer
+from hiersum.model.folder import TOKENIZER, fetch, from_pretrained
 from hiersum.model.inference import can_pack, copy_modules, packed, quantized
 from hiersum.model.network import EncoderDecoder, Network
 from hiersum.text.penn import to_penn
@@ -53,12 +52,7 @@ class NeuralModel:
     def load(
         cls, name_or_dir: str | Path, search: SearchConfig | None = None, *, device: str = "cpu"
     ) -> NeuralModel:
-        """Load a model folder, or a model from the hub.
-
-        Args:
-            name_or_dir: the folder, or `owner/name`.
-            search: whether to use eight-bit weights or compiled layers.
-            device: where to run.
+        """Load a model folder, or `owner/name` from the hub, prepared as `search` says.
 
         Raises:
             CheckpointError: a file is missing, or the parts do not fit together.
@@ -119,14 +113,16 @@ class NeuralModel:
         """
         if not isinstance(self.network, EncoderDecoder):
             return ()
-        batch = collate([replace(example, target_ids=None)])
-        attention = self.network.paragraph_attention(batch.to(self.network.device))
+        batch = collate([replace(example, target_ids=None)]).to(self.network.device)
         size = len(example.paragraph_ids)
-        return tuple(
-            tuple(_spread(weights, batch.ranks[0], size) for weights in heads)
-            for layers in attention
-            for heads in layers.tolist()
-        )
+        read = torch.tensor(batch.ranks[0])
+        layers = []
+        for weights_LHPP in self.network.paragraph_attention(batch):
+            for weights_HPP in weights_LHPP.cpu():
+                whole_HPP = weights_HPP.new_zeros(len(weights_HPP), size, size)
+                whole_HPP[:, read[:, None], read] = weights_HPP
+                layers.append(tuple(tuple(map(tuple, head)) for head in whole_HPP.tolist()))
+        return tuple(layers)
 
     def write_texts(self, examples: Sequence[Example], search: SearchConfig) -> list[str]:
         """Return a summary of each example, decoded, in one batch."""
@@ -142,11 +138,8 @@ class NeuralModel:
     ) -> list[Hypothesis]:
         """Search for a whole summary of each example.
 
-        Args:
-            examples: the inputs.
-            search: search settings.
-            sources: title and paragraphs of each as text, for `grounded` words.
-            watch: called with the batch's progress; hypotheses then record their attention.
+        `sources` has the title and paragraphs of each as text, for `grounded` words; `watch` is
+        called with the batch's progress.
         """
         batch = collate([replace(example, target_ids=None) for example in examples])
         constraints: list[Constraint] = []
@@ -171,17 +164,12 @@ class NeuralModel:
                 end_id=self.tokenizer.end_id,
                 forbidden=self.tokenizer.forbidden_ids(self.network.config.vocab_size),
                 constraints=constraints,
-                paragraph_lengths=None if watch is None else batch.paragraph_lengths,
             )
         return [of_cluster[0] for of_cluster in hypotheses]
 
 
 def check_fit(tokenizer: Tokenizer, config: ModelConfig, path: Path) -> None:
-    """Refuse a tokenizer that does not match the network.
-
-    Raises:
-        CheckpointError: sizes or special pieces differ.
-    """
+    """Refuse a tokenizer whose size or special pieces are not the network's."""
     # T5 has spare rows beyond its pieces.
     is_spare = config.profile == "t5" and tokenizer.size < config.vocab_size
     if tokenizer.size != config.vocab_size and not is_spare:
@@ -204,29 +192,16 @@ def until_end(token_ids: Sequence[int], end_id: int) -> Sequence[int]:
     return token_ids[: token_ids.index(end_id)] if end_id in token_ids else token_ids
 
 
-def _spread(
-    weights: Sequence[Sequence[float]], ranks: Sequence[int], size: int
-) -> tuple[tuple[float, ...], ...]:
-    """Expand a matrix over these ranks to all paragraphs."""
-    whole = [[0.0] * size for _ in range(size)]
-    for rank, row in zip(ranks, weights):
-        for other, weight in zip(ranks, row):
-            whole[rank][other] = weight
-    return tuple(map(tuple, whole))
-
-
 def prepare(network: Network, config: SearchConfig) -> Network:
     """Return a copy of the network prepared for search as `config` says.
 
-    Do this once per model: packing weights takes up to a second, compiling layers a minute or more.
+    Do this once per model: packing weights takes up to a second.
     """
     if config.half_source:  # first, since packed weights cannot be copied
         network = with_half_source(network)
     if config.int8:
-        network = quantized(network)
-    elif not config.compile and can_pack(network):  # the compiler has its own kernels
-        network = packed(network)
-    return compiled(network) if config.compile else network
+        return quantized(network)
+    return packed(network) if can_pack(network) else network
 
 
 def with_half_source(network: Network) -> Network:
@@ -241,36 +216,14 @@ def with_half_source(network: Network) -> Network:
     return halved
 
 
-def compiled(network: Network) -> Network:
-    """Return a network with the same weights and compiled decoder steps.
-
-    T-DMCA is returned unchanged: its caches change shape at every step.
-    """
-    if not isinstance(network, EncoderDecoder):
-        return network
-    fast = copy_modules(network)  # leaves the given one unchanged
-    for layer in fast.decoder.layers:
-        assert isinstance(layer, DecoderLayer)
-        layer.step = torch.compile(layer.step, dynamic=True)  # type: ignore[method-assign]
-    return fast
-
-
-@contextmanager
-def threads_for(num_hypotheses: int) -> Iterator[None]:
+def threads_for(num_hypotheses: int) -> AbstractContextManager[None]:
     """Use one thread for small batches.
 
     Their steps are so small that a second thread gains a sixth, but costs fifty times that when
     another program keeps its core busy, since every operation waits for it. The setting is global:
     of concurrent searches, the first changes it and the last restores it.
     """
-    if num_hypotheses > _FEW_HYPOTHESES:
-        yield
-        return
-    _one_thread.enter()
-    try:
-        yield
-    finally:
-        _one_thread.leave()
+    return nullcontext() if num_hypotheses > _FEW_HYPOTHESES else _one_thread
 
 
 class _OneThread:
@@ -281,14 +234,14 @@ class _OneThread:
         self._num_inside = 0
         self._before = 1
 
-    def enter(self) -> None:
+    def __enter__(self) -> None:
         with self._lock:
             if self._num_inside == 0:
                 self._before = torch.get_num_threads()
                 torch.set_num_threads(1)
             self._num_inside += 1
 
-    def leave(self) -> None:
+    def __exit__(self, *error: object) -> None:
         with self._lock:
             self._num_inside -= 1
             if self._num_inside == 0:

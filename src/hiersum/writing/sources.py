@@ -1,12 +1,12 @@
 """Attribute summary sentences to source paragraphs, with a probability.
 
-Evidence is how much of a sentence a paragraph contains, and how much attention a network paid to
-it. Words are weighted by rarity among the paragraphs, so names and numbers count most; a word that
-no paragraph has weighs as much as one that a single paragraph has.
+Evidence is how much of a sentence a paragraph contains. Words are weighted by rarity among the
+paragraphs, so names and numbers count most; a word that no paragraph has weighs as much as one that
+a single paragraph has.
 
 A logistic model turns evidence into a probability. `benchmarks/calibrate_attribution.py` fitted it
 on sentences of real articles with known paragraphs: with words dropped or replaced, among near
-copies, and with their paragraph removed; once on words alone, once with attention.
+copies, and with their paragraph removed.
 """
 
 from __future__ import annotations
@@ -17,10 +17,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from hiersum.text.words import FUNCTION_WORDS, count_letters, split_stems, split_words
+from hiersum.text.words import FUNCTION_WORDS, split_stems, split_words
 from hiersum.types import Paragraph, Place, Source, SummarySentence
 
 Item = TypeVar("Item")
@@ -32,7 +29,6 @@ _MAX_TEXTS = 3
 _NEAR_BEST = 0.8  # cite further sources with at least this share of the best one's probability
 _MAX_CANDIDATES = 16
 _NEAR = 4  # maximum distance in a paragraph between two neighbouring words of the summary
-_FAINTEST = 0.02  # relative attention below this counts as none
 
 
 def attribute(
@@ -40,33 +36,23 @@ def attribute(
     paragraphs: Sequence[Paragraph],
     *,
     text_at: Callable[[Place], str] | None = None,
-    attention: NDArray[np.float64] | None = None,
 ) -> list[SummarySentence]:
     """Return the sources of each sentence, most likely first; none if nothing supports it.
 
-    Args:
-        sentences: the sentences of the summary.
-        paragraphs: the paragraphs that were read, best first.
-        text_at: returns a paragraph's text at a place, so that near copies are judged by their own
-        words; None if all places have the same text.
-        attention: sentences x paragraphs, relative to each paragraph's usual attention (see
-        `Trail.by_sentence`); None to use words alone.
+    `text_at` returns a paragraph's text at a place, so that near copies are judged by their own
+    words; if None, all places have the same text.
     """
     texts, places_of = _places_by_text(paragraphs, text_at)
     known = Paragraphs(texts)
-    calibration = BY_WORDS if attention is None else WITH_ATTENTION
     attributed = []
-    for number, sentence in enumerate(sentences):
-        looks = None
-        if attention is not None:
-            looks = np.array([attention[number, places[0][0]] for places in places_of])
-        evidence = known.evidence(sentence, _MAX_CANDIDATES, looks)
-        scores = {index: calibration.probability(found) for index, found in evidence.items()}
+    for sentence in sentences:
+        evidence = known.evidence(sentence, _MAX_CANDIDATES)
+        scores = {index: FITTED.probability(found) for index, found in evidence.items()}
         says_something = not FUNCTION_WORDS.issuperset(split_words(sentence))
         sources = tuple(
             Source(place.document, place.position, round(scores[index], 3))
             for index in (_named(scores) if says_something else ())
-            for _, place in places_of[index]
+            for place in places_of[index]
         )
         attributed.append(SummarySentence(sentence, sources))
     return attributed
@@ -82,11 +68,11 @@ def _named(scores: Mapping[int, float]) -> list[int]:
 
 def _places_by_text(
     paragraphs: Sequence[Paragraph], text_at: Callable[[Place], str] | None
-) -> tuple[list[Paragraph], list[list[tuple[int, Place]]]]:
+) -> tuple[list[Paragraph], list[list[Place]]]:
     """Return one paragraph per distinct text, and where each text occurs."""
     texts: dict[str, Paragraph] = {}
-    places: dict[str, list[tuple[int, Place]]] = {}
-    for number, paragraph in enumerate(paragraphs):
+    places: dict[str, list[Place]] = {}
+    for paragraph in paragraphs:
         for place in paragraph.places:
             # Only paragraphs with copies can differ by place.
             is_own = text_at is None or not paragraph.also_in
@@ -95,7 +81,7 @@ def _places_by_text(
                 is_same = text == paragraph.text
                 copy = paragraph if is_same else Paragraph(text, place.document, place.position)
                 texts[text] = copy
-            places.setdefault(text, []).append((number, place))
+            places.setdefault(text, []).append(place)
     return list(texts.values()), list(places.values())
 
 
@@ -110,8 +96,6 @@ class Evidence(NamedTuple):
     """Share of the sentence's word pairs that occur close together there, in order."""
     gap: float
     """Lead over the best other paragraph; negative if behind."""
-    attention: float = 0.0
-    """Log of the network's attention relative to the usual."""
 
 
 class Paragraphs:
@@ -122,16 +106,8 @@ class Paragraphs:
         self._stems = [frozenset(paragraph.stems) for paragraph in paragraphs]
         self._counts = Counter(stem for stems in self._stems for stem in stems)
 
-    def evidence(
-        self, sentence: str, max_candidates: int, attention: NDArray[np.float64] | None = None
-    ) -> dict[int, Evidence]:
-        """Return the evidence for the most likely paragraphs, by number.
-
-        Args:
-            sentence: a sentence of the summary.
-            max_candidates: keep this many paragraphs, those that share the most words.
-            attention: relative attention to each paragraph, if known.
-        """
+    def evidence(self, sentence: str, max_candidates: int) -> dict[int, Evidence]:
+        """Return the evidence for the paragraphs that share the most words, by number."""
         stems = split_stems(sentence)
         weights = {stem: self._weight(stem) for stem in stems}
         words = [_share(weights, have) for have in self._stems]
@@ -154,7 +130,6 @@ class Paragraphs:
                 inner[place],
                 order[place],
                 (totals[place] - _best_other(totals, place)) / 3,
-                0.0 if attention is None else math.log(max(float(attention[number]), _FAINTEST)),
             )
             for place, number in enumerate(chosen)
         }
@@ -189,7 +164,6 @@ class Calibration:
     sentence: float
     order: float
     gap: float
-    attention: float = 0.0
 
     def probability(self, evidence: Evidence) -> float:
         """Return the probability that the sentence comes from the paragraph."""
@@ -199,49 +173,8 @@ class Calibration:
             + self.sentence * evidence.sentence
             + self.order * evidence.order
             + self.gap * evidence.gap
-            + self.attention * evidence.attention
         )
         return 1 / (1 + math.exp(-max(-50.0, min(50.0, logit))))
 
 
-BY_WORDS = Calibration(bias=-5.43, words=4.13, sentence=1.88, order=0.33, gap=23.93)
-WITH_ATTENTION = Calibration(
-    bias=-5.46, words=4.36, sentence=1.95, order=0.0, gap=22.8, attention=0.88
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Trail:
-    """A network's attention, token by token."""
-
-    letters: Sequence[int]
-    """Letters and digits in the text up to each token."""
-    mass: NDArray[np.float64]
-    """Tokens x paragraphs: each token's attention to each paragraph."""
-
-    def by_sentence(self, sentences: Sequence[str]) -> NDArray[np.float64]:
-        """Return the attention of each sentence to each paragraph, relative to the usual.
-
-        The usual attention is the mean over the whole text: long and early paragraphs always get
-        more, and only the excess shows where a sentence comes from. A text of one sentence gives no
-        information: all values are 1.
-
-        Tokens are matched to sentences by letters and digits: the tokenizer may spell spaces,
-        quotes and brackets differently.
-        """
-        usual = _shares(self.mass)
-        times = np.ones((len(sentences), self.mass.shape[1]))
-        start = 0
-        for number, sentence in enumerate(sentences):
-            end = start + count_letters(sentence)
-            of_sentence = [t for t, letters in enumerate(self.letters) if start < letters <= end]
-            shares = _shares(self.mass[of_sentence])
-            np.divide(shares, usual, out=times[number], where=(usual > 0) & (shares.sum() > 0))
-            start = end
-        return times
-
-
-def _shares(mass: NDArray[np.float64]) -> NDArray[np.float64]:
-    total = mass.sum(axis=0)
-    shares: NDArray[np.float64] = total / max(float(total.sum()), 1e-12)
-    return shares
+FITTED = Calibration(bias=-5.43, words=4.13, sentence=1.88, order=0.33, gap=23.93)

@@ -13,14 +13,7 @@ from hiersum.request import Request, check_length
 from hiersum.text.documents import choose_documents, nothing_to_read
 from hiersum.text.encodings import clean_text
 from hiersum.text.words import count_words
-from hiersum.types import (
-    Attention,
-    Cluster,
-    Paragraph,
-    Progress,
-    SummarySentence,
-    Unread,
-)
+from hiersum.types import Attention, Cluster, Paragraph, Progress, SummarySentence, Unread
 
 Watch = Callable[[Progress], None]
 """Called with a batch's progress."""
@@ -66,11 +59,7 @@ class Writer(Protocol):
         """The model's name, if it uses one."""
 
     def read(self, cluster: Cluster, request: Request) -> Reading | None:
-        """Read a cluster; None if this writer cannot handle it.
-
-        Raises:
-            InputError: there is nothing to read.
-        """
+        """Read a cluster; None if this writer cannot handle it."""
 
     def batches(self, readings: Sequence[Reading]) -> list[list[int]]:
         """Group readings into batches, by index."""

@@ -13,12 +13,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import re
 import shutil
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +24,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from hiersum.atomic import replacing
 from hiersum.config import ModelConfig, config_from_dict
+from hiersum.config.model import BLOCK_LENGTH, COMPRESSION, RELATIVE_BUCKETS, RELATIVE_DISTANCE
 from hiersum.errors import CheckpointError, ConfigError
 from hiersum.model.inference import quantized_names
 from hiersum.model.network import Network, build_network
@@ -48,52 +48,43 @@ def save_pretrained(
     tokenizer: Path | None = None,
     card: str | None = None,
 ) -> Path:
-    """Write a model folder and return its path.
+    """Write a model folder and return its path; existing files are replaced.
 
-    Args:
-        network: the network to save.
-        directory: the folder; existing files are replaced.
-        storage: the number format of the weights.
-        tokenizer: a SentencePiece model to copy into the folder.
-        card: the text of the card; by default a short one.
+    `tokenizer` is a SentencePiece model to copy into the folder.
     """
     if storage not in STORAGES:
         raise ConfigError(f"storage must be one of {', '.join(STORAGES)}, got {storage!r}")
     folder = Path(directory)
     folder.mkdir(parents=True, exist_ok=True)
-    with _replacing(folder / WEIGHTS) as path:
+    with replacing(folder / WEIGHTS) as path:
         save_file(pack(network.state_dict(), storage), path, metadata={"format": "pt"})
         path.chmod(folder.stat().st_mode & 0o666)  # safetensors makes it readable by the owner only
         checksum = _checksum(path)
     if tokenizer is not None and tokenizer.resolve() != (folder / TOKENIZER).resolve():
-        with _replacing(folder / TOKENIZER) as path:
+        with replacing(folder / TOKENIZER) as path:
             shutil.copyfile(tokenizer, path)
-    with _replacing(folder / CARD) as path:
+    with replacing(folder / CARD) as path:
         path.write_text(card if card is not None else _card(network), encoding="utf-8")
     record = {"format": FORMAT, "library": "hiersum", "storage": storage, "weights_crc32": checksum}
     record |= dataclasses.asdict(network.config)
-    with _replacing(folder / CONFIG) as path:
+    with replacing(folder / CONFIG) as path:
         path.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
     return folder
 
 
 def from_pretrained(
-    name_or_directory: Path | str,
-    *,
-    dropout: float | None = None,
-    int8: bool = False,
+    name_or_directory: Path | str, *, dropout: float | None = None, int8: bool = False
 ) -> Network:
-    """Load a network, in evaluation mode.
+    """Load a network in evaluation mode, from a folder or from `owner/name` on the hub.
 
     Args:
         name_or_directory: a model folder, or `owner/name` on the Hugging Face hub.
         dropout: replaces the dropout it was saved with, for further training.
-        int8: keep stored integers where `quantized` reads them; then only `quantized` can use the
-        network.
+        int8: keep stored integers where `quantized` reads them, so that nothing else can use the
+            network.
 
     Raises:
-        CheckpointError: there is no such folder, or a file is missing, damaged or of another
-            format.
+        CheckpointError: a file is missing, damaged or of another format.
     """
     folder = fetch(name_or_directory)
     record = _read_record(folder / CONFIG)
@@ -150,9 +141,8 @@ def _read_record(path: Path) -> Mapping[str, Any]:
     try:
         record = json.loads(text)
     except json.JSONDecodeError as error:
-        raise CheckpointError(
-            f"{path}: not valid JSON ({error.msg}, line {error.lineno})"
-        ) from error
+        where = f"{error.msg}, line {error.lineno}"
+        raise CheckpointError(f"{path}: not valid JSON ({where})") from error
     if not isinstance(record, dict) or "format" not in record:
         raise CheckpointError(
             f"{path}: names no format version, so it is another library's model; "
@@ -168,7 +158,21 @@ def _read_record(path: Path) -> Mapping[str, Any]:
 
 def _model_config(record: Mapping[str, Any], path: Path) -> ModelConfig:
     outside = {"format", "library", "storage", "weights_crc32"}
-    values = {name: value for name, value in record.items() if name not in outside}
+    # Settings of earlier versions, each with the only value that this one knows.
+    is_t5 = record.get("profile") == "t5"
+    known = {
+        "block_length": BLOCK_LENGTH,
+        "compression": COMPRESSION,
+        "relative_buckets": RELATIVE_BUCKETS,
+        "relative_distance": RELATIVE_DISTANCE,
+        "output_bias": not is_t5,
+        "scaled_output": is_t5 and record.get("tied_output", True),
+    }
+    values = {
+        name: value
+        for name, value in record.items()
+        if name not in outside and not (name in known and value == known[name])
+    }
     try:
         return config_from_dict({"model": values}).model
     except ConfigError as error:
@@ -210,14 +214,6 @@ def _check_names(
 def _some(names: list[str]) -> str:
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     return ", ".join(names[:3]) + more
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path that then replaces the file."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    yield temporary
-    os.replace(temporary, path)
 
 
 def _checksum(path: Path) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest import mock
 
 import pytest
 import torch
@@ -11,13 +12,13 @@ from safetensors.torch import load_file, save_file
 
 from hiersum.config import ModelConfig, config_from_dict, config_to_dict
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.model.checkpoint import from_pretrained, read_config, save_pretrained
+from hiersum.model.folder import from_pretrained, read_config, save_pretrained
 
 CONFIGS = [
     {},
     {"graph_head": 1, "paragraph_position": False},
     {"profile": "hiersumm", "shared_embeddings": False, "tied_output": False},
-    {"profile": "t5", "feed_forward": "gated-gelu", "head_width": 8, "output_bias": False},
+    {"profile": "t5", "feed_forward": "gated-gelu", "head_width": 8},
     {"architecture": "ft"},
     {"architecture": "tdmca"},
 ]
@@ -43,7 +44,8 @@ def test_a_network_rebuilds_itself_from_its_folder_alone(
     graphs = [torch.rand(len(cluster), len(cluster)) for cluster in sources]
     batch = Batch.from_ids(sources, targets, graphs)
 
-    again = from_pretrained(save_pretrained(network, tmp_path / "model"))
+    with mock.patch("hiersum.model.compressed.BLOCK_LENGTH", 8):  # as in `tiny`
+        again = from_pretrained(save_pretrained(network, tmp_path / "model"))
 
     assert again.config == network.config
     assert not again.training
@@ -202,3 +204,17 @@ def test_a_hub_model_is_loaded_from_where_it_was_downloaded(
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(folder))
 
     assert from_pretrained("some/model").config == read_config(folder)
+
+
+def test_settings_of_earlier_versions_are_read_if_they_had_the_values_of_today(
+    folder: Path,
+) -> None:
+    path, config = folder / "config.json", read_config(folder)
+    record = json.loads(path.read_text())
+    earlier = {"block_length": 256, "compression": 3, "relative_buckets": 32}
+    earlier |= {"relative_distance": 128, "output_bias": True, "scaled_output": False}
+    path.write_text(json.dumps(record | earlier))
+    assert read_config(folder) == config
+    path.write_text(json.dumps(record | earlier | {"compression": 4}))
+    with pytest.raises(CheckpointError, match=r"unknown setting 'model\.compression'"):
+        read_config(folder)

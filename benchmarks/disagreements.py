@@ -1,10 +1,11 @@
 """How many marked disagreements are found, how many false alarms are raised, which questions answered.
 
-Cross-validated by folder: each folder of `--folders` is judged by models fitted to the others, and
-the threshold is chosen without it; folders of `--more` only help to fit. Disagreements count by what
-they are about. Intervals are 95 %, bootstrapped over folders.
+`--folders` are judged by hiersum as it is; they must not have taken part in the fit. `--fitted` are
+cross-validated by folder: each is judged by models fitted to the others, and the thresholds are
+chosen without it. Disagreements count by what they are about, and only if a report shows words of
+both marked quotes. Intervals are 95 %, bootstrapped over folders.
 
-    python -m benchmarks.disagreements MODEL --folders DIR --more DIR
+    python -m benchmarks.disagreements MODEL --folders DIR [--fitted DIR]
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ from hiersum.checking.checker import Checker, open_checker
 from hiersum.checking.comparison import Scorer
 from hiersum.checking.disagreements import find_disagreements
 from recipes.checker.fit_disagreements import (
+    KINDS,
     Case,
     QuestionCase,
-    count,
     first_logits,
     fit_answers,
     fit_disagreements,
@@ -36,14 +37,13 @@ from recipes.checker.fit_disagreements import (
     make_questions,
     read_pairs,
     second_scores,
-    shown,
+    told,
 )
-from recipes.checker.folders import Folder, read_folders
+from recipes.checker.folders import Counts, Folder, count, read_folders
 
 FOLDS = 5
 SAMPLES = 2_000
 RESULTS = Path(__file__).parent / "results"
-THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 
 
 def folds(size: int) -> list[list[int]]:
@@ -68,56 +68,49 @@ def interval(rows: Sequence[tuple[float, float]]) -> dict[str, float]:
     }
 
 
-def measure_disagreements(
-    cases: Sequence[Case], more: Sequence[Case], checker: Checker
-) -> dict[str, Any]:
+def measure_product(folders: Sequence[Folder], checker: Checker) -> dict[str, Any]:
+    """Judge folders with the stored weights."""
+    counts = [count(f, find_disagreements(f.statements, checker, f.names)) for f in folders]
+    return _rates(folders, counts)
+
+
+def cross_validate(cases: Sequence[Case], checker: Checker) -> dict[str, Any]:
     """Judge each folder by models that did not see it."""
-    at_product: list[tuple[int, int, int]] = [(0, 0, 0)] * len(cases)
-    at: dict[float, list[tuple[int, int, int]]] = {t: [(0, 0, 0)] * len(cases) for t in THRESHOLDS}
-    kinds: Counter[str] = Counter()
-    kinds_found: Counter[str] = Counter()
+    counts: dict[int, Counts] = {}
     chosen = []
     for held in folds(len(cases)):
-        rest = [case for n, case in enumerate(cases) if n not in held]
-        model = fit_disagreements([*rest, *more], checker)
+        model = fit_disagreements([c for n, c in enumerate(cases) if n not in held], checker)
         thresholds = (model["values"]["threshold"], model["claims"]["threshold"])
         chosen.append(thresholds)
         for n in held:
-            firsts = {kind: model[kind]["first"] for kind in ("values", "claims")}
-            pairs = first_logits(cases[n], firsts)
+            pairs = first_logits(cases[n], {kind: model[kind]["first"] for kind in KINDS})
             read_pairs(cases[n], pairs, checker)
             scored = second_scores(cases[n], pairs, model)
-            reported = shown(scored, thresholds)
-            at_product[n] = count(cases[n], reported)
-            for threshold, rows in at.items():
-                rows[n] = count(cases[n], shown(scored, (threshold, threshold)))
-            for about in {mark.about for mark in cases[n].folder.conflicts}:
-                marks = [mark for mark in cases[n].folder.conflicts if mark.about == about]
-                kinds[marks[0].kind] += 1
-                kinds_found[marks[0].kind] += any(
-                    m.holds(item.candidate) for m in marks for item in reported
-                )
+            counts[n] = count(cases[n].folder, told(cases[n], scored, *thresholds))
+    rates = _rates([case.folder for case in cases], [counts[n] for n in range(len(cases))])
+    return {"thresholds_chosen": chosen, **rates}
+
+
+def _rates(folders: Sequence[Folder], counts: Sequence[Counts]) -> dict[str, Any]:
+    kinds = Counter(mark.kind for folder in folders for mark in folder.conflicts)
+    kinds_found = Counter(
+        mark.kind
+        for folder, one in zip(folders, counts)
+        for mark in folder.conflicts
+        if mark.about in one.found
+    )
+    pairs = list(zip(folders, counts))
     return {
-        "thresholds_chosen": chosen,
-        "product": _rates(cases, at_product),
+        "found": interval([(len(one.found), len(folder.conflicts)) for folder, one in pairs]),
+        "false_alarms_per_folder": interval([(one.alarms, 1) for one in counts]),
+        "look_alikes_reported": interval([(c.alike, len(f.look_alikes)) for f, c in pairs]),
         "by_kind": {kind: f"{kinds_found[kind]} of {number}" for kind, number in kinds.items()},
-        "by_threshold": {str(t): _rates(cases, rows) for t, rows in at.items()},
-    }
-
-
-def _rates(cases: Sequence[Case], counts: Sequence[tuple[int, int, int]]) -> dict[str, Any]:
-    wholes = [len({mark.about for mark in case.folder.conflicts}) for case in cases]
-    marked = [len(case.folder.look_alikes) for case in cases]
-    return {
-        "found": interval([(c[0], whole) for c, whole in zip(counts, wholes)]),
-        "false_alarms_per_folder": interval([(c[1], 1) for c in counts]),
-        "look_alikes_reported": interval([(c[2], number) for c, number in zip(counts, marked)]),
         "counts": {
-            "found": sum(c[0] for c in counts),
-            "marked": sum(wholes),
-            "false_alarms": sum(c[1] for c in counts),
-            "look_alikes": sum(c[2] for c in counts),
-            "look_alikes_marked": sum(marked),
+            "found": sum(len(one.found) for one in counts),
+            "marked": sum(kinds.values()),
+            "false_alarms": sum(one.alarms for one in counts),
+            "look_alikes": sum(one.alike for one in counts),
+            "look_alikes_marked": sum(len(folder.look_alikes) for folder in folders),
         },
     }
 
@@ -177,26 +170,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", type=Path)
     parser.add_argument("--folders", type=Path, required=True)
-    parser.add_argument("--more", type=Path)
+    parser.add_argument("--fitted", type=Path)
     args = parser.parse_args()
     checker = open_checker(args.model).checker
-    run(read_folders(args.folders), read_folders(args.more), checker, str(args.model))
+    run(read_folders(args.folders), read_folders(args.fitted), checker, str(args.model))
 
 
-def run(folders: list[Folder], more: list[Folder], checker: Checker, name: str) -> None:
+def run(folders: list[Folder], fitted: list[Folder], checker: Checker, name: str) -> None:
     """Measure with a checker."""
     result = {
         "checker": name,
         "folders": len(folders),
-        "more_folders": len(more),
-        "disagreements": measure_disagreements(
-            make_cases(folders, checker), make_cases(more, checker), checker
-        ),
+        "fitted": len(fitted),
+        "disagreements": measure_product(folders, checker),
         "answers": measure_answers(
-            make_questions(folders, checker), make_questions(more, checker), checker
+            make_questions(folders, checker), make_questions(fitted, checker), checker
         ),
         "seconds": measure_time(folders, checker),
     }
+    if fitted:
+        result["cross_validated"] = cross_validate(make_cases(fitted, checker), checker)
     path = RESULTS / f"disagreements_{datetime.now(UTC):%Y-%m-%d}.json"
     path.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print(json.dumps(result, indent=1))

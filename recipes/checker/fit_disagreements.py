@@ -24,11 +24,17 @@ from scipy.optimize import minimize
 from hiersum.checking.answers import folder_features, question_features
 from hiersum.checking.checker import Checker, open_checker
 from hiersum.checking.comparison import LIKENESS, Candidate, Comparer, Scorer
-from hiersum.checking.disagreements import Scored, checked_pairs, merge
+from hiersum.checking.disagreements import (
+    Disagreement,
+    Scored,
+    checked_pairs,
+    report,
+)
 from recipes.checker.folders import (
     Folder,
     answer_labels,
     claim_labels,
+    count,
     read_folders,
     value_labels,
 )
@@ -38,6 +44,9 @@ KINDS = ("values", "claims")
 PENALTY, RANK_PENALTY = 10.0, 3.0
 MAX_FALSE_ALARMS = 0.2  # a folder
 MAX_WRONG_ANSWERS = 0.05  # of questions about another folder
+MAX_ALIKE = 0.1  # of marked look-alikes
+NEVER = 1.01
+THRESHOLDS = tuple(round(0.2 + 0.02 * n, 2) for n in range(30))
 INNER_FOLDS = 4
 
 
@@ -78,6 +87,7 @@ class Case:
     """A folder with its candidates, labels and the checker's opinion of sentence pairs."""
 
     folder: Folder
+    comparer: Comparer
     candidates: dict[str, list[Candidate]]
     labels: dict[str, Array]
     contradictions: dict[tuple[int, int], float]
@@ -91,9 +101,10 @@ def make_cases(folders: Sequence[Folder], checker: Checker) -> list[Case]:
     """Find the candidates of folders."""
     cases = []
     for folder in folders:
-        values, claims = Comparer(folder.statements, checker).candidates()
+        comparer = Comparer(folder.statements, checker)
+        values, claims = comparer.candidates()
         labels = {"values": value_labels(folder, values), "claims": claim_labels(folder, claims)}
-        cases.append(Case(folder, {"values": values, "claims": claims}, labels, {}))
+        cases.append(Case(folder, comparer, {"values": values, "claims": claims}, labels, {}))
     return cases
 
 
@@ -151,8 +162,8 @@ def fit_disagreements(cases: Sequence[Case], checker: Checker) -> dict[str, Any]
         second = fit(np.array(rows), np.array(labels), 1.0, rising=(0, 1))
         result[kind] = {"first": fit_first(cases, kind), "second": second}
     scored = [(cases[n], second_scores(cases[n], pairs, result)) for n, pairs in unseen.items()]
-    for kind, threshold in zip(KINDS, _thresholds(scored)):
-        result[kind]["threshold"] = threshold
+    result["values"]["threshold"] = _threshold(scored)
+    result["claims"]["threshold"] = NEVER  # as many wrong as right, most of them other words only
     return result
 
 
@@ -174,41 +185,23 @@ def second_scores(
     return sorted(scored, key=lambda item: -item.score)
 
 
-def count(case: Case, reported: Sequence[Scored]) -> tuple[int, int, int]:
-    """Return the conflicts found, the false alarms and the look-alikes reported of one folder."""
-    found: set[str] = set()
-    alarms = 0
-    for group in merge(reported):
-        hits = {m.about for m in case.folder.conflicts for i in group if m.holds(i.candidate)}
-        found |= hits
-        alarms += not hits
-    alike = sum(
-        any(
-            mark.holds_values(item.candidate)
-            and not any(m.holds(item.candidate) for m in case.folder.conflicts)
-            for item in reported
-        )
-        for mark in case.folder.look_alikes
-    )
-    return len(found), alarms, alike
+def told(case: Case, scored: Sequence[Scored], values: float, claims: float) -> list[Disagreement]:
+    """Return the reports on candidates above the thresholds of their kinds."""
+    above = [i for i in scored if i.score >= (claims if i.candidate.values is None else values)]
+    return report(case.comparer, above, {})
 
 
-def shown(scored: Sequence[Scored], thresholds: Sequence[float]) -> list[Scored]:
-    """Keep what is above its kind's threshold; `thresholds` are of values and of claims."""
-    return [i for i in scored if i.score >= thresholds[i.candidate.values is None]]
-
-
-def _thresholds(scored: Sequence[tuple[Case, list[Scored]]]) -> tuple[float, float]:
-    """Return the thresholds that find most, with few enough false alarms and look-alikes."""
-    best, most = (0.95, 0.95), -1
+def _threshold(scored: Sequence[tuple[Case, list[Scored]]]) -> float:
+    """Return the threshold of values that finds most, with few enough alarms and look-alikes."""
+    best, most = NEVER, -1
     marked = sum(len(case.folder.look_alikes) for case, _ in scored)
-    for values in np.arange(0.16, 0.7, 0.04):
-        for claims in (0.25, 0.35, 0.45, 0.95):
-            pair = (round(float(values), 2), round(float(claims), 2))
-            counts = np.array([count(case, shown(found, pair)) for case, found in scored]).sum(0)
-            few = counts[1] <= MAX_FALSE_ALARMS * len(scored) and counts[2] <= 0.1 * marked
-            if few and counts[0] > most:
-                best, most = pair, int(counts[0])
+    for threshold in THRESHOLDS:
+        counts = [count(c.folder, told(c, found, threshold, NEVER)) for c, found in scored]
+        few = sum(one.alarms for one in counts) <= MAX_FALSE_ALARMS * len(scored)
+        few = few and sum(one.alike for one in counts) <= MAX_ALIKE * marked
+        number = sum(len(one.found) for one in counts)
+        if few and number > most:
+            best, most = threshold, number
     return best
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.checking.comparison import Candidate, Statement
+from hiersum.checking.disagreements import Disagreement
 from hiersum.text.sentences import split_sentences
 from hiersum.text.words import content_stems
 
@@ -45,6 +46,19 @@ class Marked(NamedTuple):
             _within(left, self.one) and _within(right, self.other)
             for left, right in (ends, ends[::-1])
         )
+
+    def is_told(self, sides: Sequence[tuple[int, int, Span]]) -> bool:
+        """Do two of a report's sides, as document, sentence and place, overlap the quotes?"""
+        return any(
+            left[0] != right[0] and _overlaps(left, self.one) and _overlaps(right, self.other)
+            for left in sides
+            for right in sides
+        )
+
+
+def _overlaps(side: tuple[int, int, Span], spans: dict[int, Span]) -> bool:
+    _, number, (start, end) = side
+    return number in spans and spans[number][0] < end and start < spans[number][1]
 
 
 def _within(end: Any, spans: dict[int, Span]) -> bool:
@@ -120,6 +134,39 @@ def read_folder(path: Path) -> Folder:
         focus["question"], focus["answer"],
         {(names.index(name), place) for name, place in focus["answer_in"] if name in names},
     )  # fmt: skip
+
+
+class Counts(NamedTuple):
+    """What reports on one folder tell."""
+
+    found: set[str]
+    """What the conflicts told are about."""
+    alarms: int
+    alike: int
+    """Look-alikes told."""
+
+
+def count(folder: Folder, reports: Sequence[Disagreement]) -> Counts:
+    """Compare reports with the marks.
+
+    A report tells a conflict if it shows words of both quotes: the right paragraphs for another
+    reason do not count.
+    """
+    found: set[str] = set()
+    alike: set[int] = set()
+    alarms = 0
+    for disagreement in reports:
+        sides = [
+            (s.document, folder.statements.index(Statement(s.document, s.paragraph, s.text)),
+             (s.start, s.end))
+            for s in disagreement.sides
+        ]  # fmt: skip
+        hits = {mark.about for mark in folder.conflicts if mark.is_told(sides)}
+        found |= hits
+        alarms += not hits
+        if not hits:
+            alike |= {n for n, mark in enumerate(folder.look_alikes) if mark.is_told(sides)}
+    return Counts(found, alarms, len(alike))
 
 
 def value_labels(folder: Folder, candidates: Sequence[Candidate]) -> Array:

@@ -357,23 +357,22 @@ class Summarizer:
     ) -> Summary:
         """Mark unsupported facts, find disagreements, and assemble the summary."""
         start = time.perf_counter()
-        documents = reading.cluster.documents
+        documents, paragraphs = reading.cluster.documents, reading.paragraphs
         passed_over = find_passed_over(
             documents,
-            reading.paragraphs,
+            paragraphs,
             reading.left_out,
             on_topic_only=self.config.data.on_topic_only,
         )
-        cut = request.cut(draft.sentences)
-        checked = mark_unsupported(cut, reading.cluster, reading.paragraphs)
-        disagreements = compare_documents(documents, reading.paragraphs, self.checker)
+        checked = mark_unsupported(request.cut(draft.sentences), reading.cluster, paragraphs)
+        disagreements = compare_documents(documents, paragraphs, self.checker)
         checked = mark_disputed(checked, disagreements)
         kept = [s for s in checked if s.is_supported or not request.strict]
         return Summary(
             sentences=tuple(kept),
             dropped=(*draft.dropped, *(s for s in checked if s not in kept)),
             documents=documents,
-            paragraphs=reading.paragraphs,
+            paragraphs=paragraphs,
             disagreements=disagreements,
             is_answered=draft.is_answered,
             title=reading.cluster.title,

@@ -41,6 +41,12 @@ def only(text: str) -> Value:
         ("up to 70 km", "58 km"),
         ("three to five metres", "4 metres"),
         ("between 10 and 20 kg", "15 kg"),
+        ("a hundred players", "100 players"),
+        ("one man hurt", "1 man hurt"),
+        ("half past three", "15:30"),
+        ("one o'clock", "13:00"),
+        ("nine hours and ten minutes", "550 minutes"),
+        ("born 1704", "in 1704"),
     ],
 )
 def test_gap_of_one_value_in_two_spellings_is_zero(one: str, other: str) -> None:
@@ -62,6 +68,10 @@ def test_gap_of_one_value_in_two_spellings_is_zero(one: str, other: str) -> None
         ("in 1911", "in 1923"),
         ("up to 70 km", "80 km"),
         ("Wednesday", "Friday"),
+        ("half past three", "16:30"),
+        ("one o'clock", "half past three"),
+        ("more than a hundred", "94"),
+        ("one person killed", "nobody killed"),
     ],
 )
 def test_gap_of_different_values_is_positive_and_symmetric(one: str, other: str) -> None:
@@ -100,3 +110,9 @@ def test_find_values_skips_labels_and_ordinals(text: str) -> None:
 def test_find_values_survives_odd_text(text: str) -> None:
     for value in find_values(text):
         assert 0 <= value.start < value.end <= len(text)
+
+
+def test_find_values_leaves_ordinals_and_neighbors_alone() -> None:
+    assert find_values("A sixth siren will follow.") == []
+    shown = [v.low for v in find_values("In three years 26 boats were damaged.")]
+    assert shown == [3 * 365 * 86_400, 26]

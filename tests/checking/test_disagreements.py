@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from hiersum.checking import comparison
+from hiersum.checking.amounts import find_values
 from hiersum.checking.comparison import Candidate, Comparer, Statement, near_pairs
 from hiersum.checking.disagreements import (
     Disagreement,
@@ -16,6 +19,7 @@ from hiersum.checking.disagreements import (
     find_disagreements,
     mark_disputed,
     merge,
+    report,
 )
 from hiersum.checking.lexical import LexicalChecker
 from hiersum.types import Document, Paragraph, Side, Source, SourceDisagreement, SummarySentence
@@ -109,6 +113,37 @@ def test_merge_joins_pairs_that_share_a_sentence() -> None:
         Scored(0.7, candidate(1, 2)),
     ]
     assert [len(group) for group in merge(scored)] == [2, 1]
+
+
+def test_merge_keeps_two_things_of_one_pair_of_sentences_apart() -> None:
+    """Dead and injured of one sentence are two disagreements; a third count of the dead is not."""
+    texts = [
+        "The crash killed 3 people and injured 27.",
+        "The crash killed 5 people and injured 41.",
+        "The crash killed 4 people.",
+    ]
+    comparer = Comparer([Statement(n, 0, t) for n, t in enumerate(texts)], LexicalChecker())
+    (three, hurt), (five, more_hurt), (four,) = map(find_values, texts)
+    pairs = [(0, 1, three, five), (0, 1, hurt, more_hurt), (0, 2, three, four)]
+    scored = [Scored(0.9, Candidate(i, j, (v, w), [])) for i, j, v, w in pairs]
+    shown = [[side.value for side in found.sides] for found in report(comparer, scored, {})]
+    assert shown == [["3", "5", "4"], ["27", "41"]]
+
+
+def test_find_disagreements_tells_contradictions_planted_in_reports() -> None:
+    folder = Path(__file__).parent / "fixtures" / "bus-crash"
+    files = sorted(folder.glob("*.txt"))
+    statements = [
+        Statement(number, place, line)
+        for number, file in enumerate(files)
+        for place, line in enumerate(file.read_text(encoding="utf-8").splitlines())
+    ]
+    names = [file.name for file in files]
+    lines = [found.line(names) for found in find_disagreements(statements, LexicalChecker(), names)]
+    assert (
+        "Cost bridge: 1.2 million euros (1-gazette.txt) or 3.5 million euros (5-operator.txt)"
+        in lines
+    )
 
 
 def test_checked_pairs_keeps_the_best_of_a_fixed_number() -> None:

@@ -69,10 +69,15 @@ _HOURS = {**_COUNTS, "eleven": 11, "twelve": 12}
 _SMALL = "|".join(_COUNTS)
 _FRACTION = re.compile(
     rf"\b(?:(?P<count>{_SMALL})[\s-])?(?P<part>{'|'.join(_FRACTIONS)})s?\b"
-    r"(?P<hour>\s(?:of\s)?(?:an?\s)?hour\b)?",
+    r"(?P<hour>\s(?:of\s)?(?:an?\s)?hour\b)?(?P<of>(?=\s(?:of|more|less|fewer|higher|lower)\b|[.,;:]|$))?",
     re.I,
 )
-_DOZEN = re.compile(rf"\b(?P<count>{_SMALL}|half a)[\s-]dozen\b", re.I)
+_ROUND = {"dozen": 12.0, "hundred": 100.0, "thousand": 1e3, "million": 1e6}
+_DOZEN = re.compile(
+    rf"\b(?:(?P<count>{_SMALL}|half a)[\s-](?P<dozen>dozen)|an?\s(?P<round>hundred|thousand|million))\b",
+    re.I,
+)
+_ONE_PERSON = re.compile(r"\bone(?=\s(?:man|woman|person|child|boy|girl|death|arrest)\b)", re.I)
 _ONE_UNIT = re.compile(
     r"\b(?:an?|one)[\s-](?P<unit>hour|minute|day|week|fortnight|month|year|litre|liter|kilo|tonne|mile)\b",
     re.I,
@@ -85,17 +90,20 @@ _CLOCK = re.compile(
     r"|\b(?P<name>noon|midday|midnight)\b",
     re.I,
 )
-_POINT_BEFORE = re.compile(r"\b(?:at|until|by|from|to|departs|arrives|before|after)\s$", re.I)
+_POINT_BEFORE = re.compile(
+    r"\b(?:at|until|by|from|to|departs|arrives|before|after|between)\s$", re.I
+)
 _SPOKEN = {"five": 5, "ten": 10, "quarter": 15, "twenty": 20, "half": 30}
 _SPOKEN_CLOCK = re.compile(
-    rf"\b(?:a\s)?(?P<minutes>{'|'.join(_SPOKEN)})\s(?P<side>past|to)\s"
-    rf"(?P<hour>{'|'.join(_HOURS)}|1[0-2]|[1-9])\b(?!\s(?:{'|'.join(_FRACTIONS)}))",
+    rf"\b(?:(?:a\s)?(?P<minutes>{'|'.join(_SPOKEN)})\s(?P<side>past|to)\s)?"
+    rf"(?P<hour>{'|'.join(_HOURS)}|1[0-2]|[1-9])\b(?(minutes)(?!\s(?:{'|'.join(_FRACTIONS)}))|\so['\u2019]clock\b)",
     re.I,
 )
 _YEAR = re.compile(r"(?:1\d|20)\d\d")
 _DECADE = re.compile(r"\d{3}0s")
 _YEAR_BEFORE = re.compile(
-    r"\b(?:in|by|since|of|from|until|to|around|about|before|after|and|year|dates?)\s(?:about\s)?$",
+    r"\b(?:in|by|since|of|from|until|to|around|about|before|after|and|"
+    r"between|year|dates?|born|died|built|founded)\s(?:about\s)?$",
     re.I,
 )
 _ROUGH_WORDS = (
@@ -124,6 +132,7 @@ _ORDINAL = re.compile(r"(?:st|nd|rd|th|first|second|third|eighth|ninth|twelfth)$
 _SUFFIX = re.compile(r"(?<=\d)[^\W\d_]+$")  # 20th, 5m
 _MONEY = ("$", "\u20ac", "\u00a3", "\u00a5")
 _MONEY_AFTER = re.compile(r"\s?(?:euros?|dollars?|pounds?|francs?|crowns?|kron[eo]r|EUR|USD|GBP)\b")
+_WORD_AFTER = re.compile(r"\s(?!and\b|but\b|or\b)[^\W\d_]")
 _WINDOW = 40
 
 
@@ -170,6 +179,8 @@ def gap(one: Value, other: Value) -> float:
     if one.kind == "date" or other.kind == "date":
         return float(not _same_date(one.date, other.date))
     low, high = max(one.low, other.low), min(one.high, other.high)
+    if "half day" in (one.unit, other.unit) and (low - high) % 720 == 0:
+        return 0.0  # half past three may be 15:30
     if low <= high + 1e-9 * abs(high):
         return 0.0
     if one.kind == "time":
@@ -189,10 +200,10 @@ def _same_date(one: str, other: str) -> bool:
 def _times(text: str) -> Iterator[Value]:
     for match in _SPOKEN_CLOCK.finditer(text):
         hour = match["hour"].lower()
-        minutes = _SPOKEN[match["minutes"].lower()]
+        minutes = _SPOKEN[match["minutes"].lower()] if match["minutes"] else 0
         at = 60.0 * (int(hour) if hour.isdigit() else _HOURS[hour])
-        at += minutes if match["side"].lower() == "past" else -minutes
-        yield Value(match.start(), match.end(), "time", at, at)
+        at += -minutes if (match["side"] or "").lower() == "to" else minutes
+        yield Value(match.start(), match.end(), "time", at, at, unit="half day")
     for match in _CLOCK.finditer(text):
         if match["name"]:
             at = 0.0 if match["name"].lower() == "midnight" else 720.0
@@ -232,9 +243,12 @@ def _dates(text: str) -> Iterator[Value]:
 
 def _phrases(text: str) -> Iterator[Value]:
     for match in _DOZEN.finditer(text):
-        count = match["count"].lower()
-        number = 12.0 * (0.5 if count == "half a" else _COUNTS[count])
+        count = (match["count"] or "a").lower()
+        number = _ROUND[(match["dozen"] or match["round"]).lower()]
+        number *= 0.5 if count == "half a" else _COUNTS[count]
         yield Value(match.start(), match.end(), "number", number, number)
+    for match in _ONE_PERSON.finditer(text):
+        yield Value(match.start(), match.end(), "number", 1.0, 1.0)
     for match in _FRACTION.finditer(text):
         part, count = match["part"].lower(), (match["count"] or "").lower()
         share = _COUNTS[count or "a"] / _FRACTIONS[part]
@@ -242,7 +256,7 @@ def _phrases(text: str) -> Iterator[Value]:
             yield _rough(
                 Value(match.start(), match.end(), "number", 3600 * share, 3600 * share, "s")
             )
-        elif count or part == "half":
+        elif part == "half" or (count and (part == "quarter" or match["of"] is not None)):
             yield _rough(Value(match.start(), match.end(), "number", 100 * share, 100 * share, "%"))
     for match in _ONE_UNIT.finditer(text):
         word = match["unit"].lower()
@@ -320,9 +334,10 @@ def _join_durations(values: list[Value], text: str) -> list[Value]:
     for value in values:
         last = joined[-1] if joined else None
         if last and last.unit == "s" and last.scale > 1 and value.unit in ("s", ""):
-            between = text[last.end : value.start].strip().lower()
+            between = text[last.end : value.start].lower().replace(" and ", " ").strip()
+            is_alone = value.unit or not _WORD_AFTER.match(text, value.end)
             more = value.low if value.unit else value.low * last.scale / 60
-            if between in _UNITS and 0 < more < last.scale:
+            if is_alone and between in _UNITS and 0 < more < last.scale:
                 low, high = last.low + more, last.high + more
                 joined[-1] = replace(last, end=value.end, low=low, high=high)
                 continue

@@ -147,8 +147,15 @@ def find_disagreements(
         return []
     comparer = Comparer(statements, checker)
     order = document_order(*_names_and_openings(statements, names))
-    found = [_disagreement(comparer, group, order) for group in merge(score(comparer, checker))]
+    found = report(comparer, score(comparer, checker), order)
     return [one for one in found if one.kind in REPORTED and one.score >= MIN_SCORE]
+
+
+def report(
+    comparer: Comparer, scored: Sequence[Scored], order: dict[tuple[int, int], int]
+) -> list[Disagreement]:
+    """Return what scored candidates, the best first, tell a reader; `order`: the later of two."""
+    return [_disagreement(comparer, group, order) for group in merge(scored)]
 
 
 def _names_and_openings(
@@ -213,21 +220,21 @@ def merge(scored: Sequence[Scored]) -> list[list[Scored]]:
     for item in scored:
         mine = _places(item.candidate)
         for group, known in zip(groups, places):
-            first = group[0].candidate
-            same = {first.one, first.other} == {item.candidate.one, item.candidate.other}
             sentences = {sentence for sentence, _ in known}
-            if (
-                same
-                or known & mine
-                or (item.candidate.values is None and sentences & {s for s, _ in mine})
-            ):
+            is_claim = item.candidate.values is None
+            if known & mine or (is_claim and sentences & {s for s, _ in mine}):
+                if _shape(item.candidate) == _shape(group[0].candidate):
+                    known |= mine
                 group.append(item)
-                known |= mine
                 break
         else:
             groups.append([item])
             places.append(set(mine))
     return groups
+
+
+def _shape(candidate: Candidate) -> str:
+    return "" if candidate.values is None else candidate.values[0].shape
 
 
 def _places(candidate: Candidate) -> set[tuple[int, int]]:
@@ -243,6 +250,8 @@ def _disagreement(
     known = {one.document, other.document}
     more: list[Side] = []
     for item in group[1:]:
+        if _shape(item.candidate) != _shape(best):
+            continue  # the same sentences about something else
         for side in _sides(comparer, item.candidate):
             if side.document not in known:
                 known.add(side.document)

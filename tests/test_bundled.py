@@ -35,7 +35,7 @@ EXAMPLES = {
     "queue-outage": "Outage of the order queue",
 }
 MAX_FILE = 95_000_000
-MAX_CROSSINGS = 2_700
+MAX_CROSSINGS = 1_400
 
 
 def paragraphs_of(folder: str) -> list[Paragraph]:

@@ -259,7 +259,7 @@ def test_a_bad_file_gives_one_sentence(
         (["convert", "released", "no.pt", "--out", "x"], "no.pt"),
         (["convert", "t5", "no/such/folder", "--out", "x"], "no/such/folder"),
         (["convert", "t5", BRIDGE, "--out", "x"], "has no spiece.model, the T5's tokenizer"),
-        (["serve", "--max-queue", "0"], "--max-queue must be at least 1, got 0"),
+        (["serve", "--max-queue", "0"], "Invalid value for '--max-queue'"),
     ],
 )
 def test_a_bad_call_gives_one_sentence(arguments: list[str], sentence: str) -> None:

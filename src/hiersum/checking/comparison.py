@@ -172,6 +172,7 @@ class Comparer:
         counts = Counter(stem for a in self.analyses for stem in a.stems)
         self._idf = {s: math.log(1 + len(statements) / n) for s, n in counts.items()}
         self._clauses: dict[str, int] = {}
+        self._headings = [float(self._is_heading(n)) for n in range(len(statements))]
 
     def candidates(self) -> tuple[list[Candidate], list[Candidate]]:
         """Return pairs of values and pairs of claims, with their features."""
@@ -235,7 +236,7 @@ class Comparer:
             float(one.has(NEGATIONS) != other.has(NEGATIONS)),
             float(one.has(CORRECTIONS) or other.has(CORRECTIONS)),
             float(one.has(_SCOPES)) + float(other.has(_SCOPES)),
-            float(self._is_heading(i)) + float(self._is_heading(j)),
+            self._headings[i] + self._headings[j],
             math.log(min(len(one.words), len(other.words))),
             math.log(max(len(one.words), len(other.words))),
         ]

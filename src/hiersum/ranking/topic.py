@@ -26,7 +26,7 @@ from hiersum.text.words import (
     content_stems,
     split_stems,
     split_words,
-    stem_word,
+    stems_by_text,
 )
 from hiersum.types import Paragraph
 
@@ -91,7 +91,7 @@ def _common_phrase(documents: Sequence[str]) -> str:
     spellings: dict[tuple[str, ...], Counter[str]] = {}
     num_documents: Counter[tuple[str, ...]] = Counter()
     words = {word for text in documents for run in _RUN.findall(text) for word in _words_of(run)}
-    stems = {word: split_stems(word) for word in words}
+    stems = stems_by_text(words)
     for text in documents:
         found = set()
         for spelling in _phrases(text, stems):
@@ -124,8 +124,8 @@ def _phrases(text: str, stems: Mapping[str, Sequence[str]]) -> Iterator[str]:
 
 
 def _topic_stems(text: str) -> list[str]:
-    words = (word for word in split_words(text) if word not in _NOT_TOPICS)
-    return [stem_word(word) for word in words if not word[0].isdigit()]
+    pairs = zip(split_words(text), split_stems(text), strict=True)
+    return [stem for word, stem in pairs if word not in _NOT_TOPICS and not word[0].isdigit()]
 
 
 def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: int) -> list[float]:

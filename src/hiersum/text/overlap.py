@@ -22,7 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import LCSseq
-from scipy import sparse
 
 from hiersum.text.stemming import stem as stem_word
 
@@ -121,6 +120,8 @@ class WordIds(dict[str, int]):
 
 def count_ngrams(pairs: EncodedPairs, n: int) -> Overlap:
     """Like `ngram_overlap`, on encoded texts."""
+    from scipy import sparse  # slow to import
+
     num_targets = len(pairs.targets.offsets) - 1
     words = np.concatenate([pairs.targets.ids, pairs.candidates.ids])
     text_of = np.concatenate(

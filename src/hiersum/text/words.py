@@ -8,7 +8,7 @@ texts. ROUGE uses its own words, see `overlap.py`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -64,6 +64,11 @@ def _words(text: str) -> tuple[str, ...]:
 def split_stems(text: str) -> list[str]:
     """Return the words of a text, with English ones stemmed."""
     return [stem_word(word) for word in split_words(text)]
+
+
+def stems_by_text(texts: Iterable[str]) -> dict[str, list[str]]:
+    """Return the stems of each text."""
+    return {text: split_stems(text) for text in texts}
 
 
 def content_stems(text: str) -> list[str]:

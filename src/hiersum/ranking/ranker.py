@@ -8,13 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-from scipy import sparse
-
 from hiersum.atomic import replacing
 from hiersum.errors import CheckpointError
 from hiersum.text.overlap import ngram_overlap
-from hiersum.text.tfidf import TfidfSpace, cosines
 from hiersum.types import Paragraph
 
 RANKER_FILES = ("ranker.json", "ranker.safetensors")
@@ -52,11 +48,12 @@ class SimilarityRanker:
 
         If no word of the title occurs in the cluster, the cluster's centroid replaces the title.
         """
+        from hiersum.text.tfidf import TfidfSpace, cosines  # loads scipy
+
         space = TfidfSpace([paragraph.text for paragraph in paragraphs])
         query = space.vectors_of([title])
         if query.nnz == 0:
-            centroid = space.vectors.sum(axis=0)
-            query = sparse.csr_matrix(centroid / (np.linalg.norm(centroid) or 1))
+            query = space.centroid
         scores: list[float] = cosines(space.vectors, query)[:, 0].tolist()
         return scores
 

@@ -37,6 +37,12 @@ class TfidfSpace:
             self._count([[known[w] for w in self._split(text) if w in known] for text in texts])
         )
 
+    @property
+    def centroid(self) -> sparse.csr_matrix:
+        """The mean direction of the texts the space was made from."""
+        total = self.vectors.sum(axis=0)
+        return sparse.csr_matrix(total / (np.linalg.norm(total) or 1))
+
     def _count(self, rows: Sequence[Sequence[int]]) -> sparse.csr_matrix:
         ids = np.fromiter(chain.from_iterable(rows), np.int64)
         starts = np.cumsum([0, *map(len, rows)])

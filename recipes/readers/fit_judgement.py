@@ -1,10 +1,11 @@
 """Fit how much the checker and the writer's confidence count in a sentence's support.
 
-    python recipes/readers/fit_judgement.py MODEL CORPUS [CORPUS ...] --labelled 'labelled/*.jsonl'
+    python recipes/readers/fit_judgement.py MODEL [CORPUS ...] --labelled 'labelled/*.jsonl' [--stored]
 
 Labelled sentences are lines with "cluster", "sentence", "plan_sentences" and a reader's "label"
 (README.md); the corpora hold their clusters. The writer's confidence is the mean log-probability of the
-sentence's pieces, given its plan. Prints the weights, and how well they do when held out by cluster.
+sentence's pieces, given its plan; `--stored` takes it from the lines, as the writer gave it. Prints the
+weights, and how well they do when held out by cluster.
 """
 
 from __future__ import annotations
@@ -104,8 +105,9 @@ def main() -> None:
     """Fit and print."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("model", type=Path)
-    parser.add_argument("corpora", type=Path, nargs="+")
+    parser.add_argument("corpora", type=Path, nargs="*")
     parser.add_argument("--labelled", required=True)
+    parser.add_argument("--stored", action="store_true", help="take the confidence of the lines")
     parser.add_argument("--out", type=Path, help="also write the features, one line a sentence")
     options = parser.parse_args()
     rows = {}
@@ -119,7 +121,10 @@ def main() -> None:
         for path in options.corpora
         for cluster in read_corpus(path)
     }
-    confidence = confidences(options.model, clusters, kept)
+    if options.stored:
+        confidence = [row.get("log_probability") for row in kept]
+    else:
+        confidence = confidences(options.model, clusters, kept)
     support = open_checker(options.model).checker.support(
         [(row["sentence"], row["plan_sentences"]) for row in kept]
     )

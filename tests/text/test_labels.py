@@ -33,6 +33,9 @@ from hiersum.types import Document
             "The quay was closed by the harbour office on the first day of the new year.",
             "",
         ),
+        ("article (3).pdf", "", ""),
+        ("a8f3e9c0.pdf", "", ""),
+        ("harbour_master_0715.txt", "", "harbour master 0715"),
         ("", "", ""),
     ],
 )
@@ -41,12 +44,10 @@ def test_document_label_is_name_and_first_line(name: str, text: str, label: str)
 
 
 def test_document_labels_say_which_document_is_the_latest() -> None:
-    documents = [
-        Document("x", name) for name in ("a-monday.txt", "b-friday.txt", "c.txt", "d-tuesday.txt")
-    ]
-    assert document_labels(documents) == [
-        "a monday, earlier",
-        "b friday, latest",
-        "c",
-        "d tuesday, earlier",
+    names = ("agency-monday.txt", "union-friday.txt", "letter.txt", "mayor-tuesday.txt")
+    assert document_labels([Document("x", name) for name in names]) == [
+        "agency monday, earlier",
+        "union friday, latest",
+        "letter",
+        "mayor tuesday, earlier",
     ]

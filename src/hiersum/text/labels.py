@@ -59,8 +59,16 @@ def speaker_of(name: str) -> str:
     stem = PurePosixPath(name.replace("\\", "/")).name
     stem = re.sub(r"\.(?:gz|[A-Za-z]{2,4}\d?)$", "", re.sub(r"\.gz$", "", stem))
     stem = _DATE.sub(r"\1/\2/\3", stem)
-    words = [word for word in _SEPARATORS.split(stem) if word and not _GENERIC.match(word)]
-    return " ".join(words[:MAX_NAME_WORDS])
+    return " ".join(
+        [word for word in _SEPARATORS.split(stem) if _is_telling(word)][:MAX_NAME_WORDS]
+    )
+
+
+def _is_telling(word: str) -> bool:
+    """Whether a word of a file name may name a person, body or day: "union", "0715", not "a8f3e9"."""
+    num_letters, num_digits = sum(map(str.isalpha, word)), sum(map(str.isdigit, word))
+    is_code = num_letters > 0 and num_digits > 2
+    return num_letters + num_digits > 1 and not is_code and not _GENERIC.match(word.strip("()[]"))
 
 
 def _first_line(document: Document) -> str:

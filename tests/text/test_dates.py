@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hiersum.text.dates import document_order
+from hiersum.text.dates import document_ages, document_order
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,17 @@ def test_document_order_reads_names(names: list[str], later: int | None) -> None
 def test_document_order_reads_first_lines() -> None:
     openings = ["Minutes of 6 February", "Minutes of 12 January"]
     assert document_order(["", ""], openings)[0, 1] == 0
+
+
+@pytest.mark.parametrize(
+    ("names", "ages"),
+    [
+        (["monday.txt", "friday.txt", "notes.txt"], ["earlier", "latest", ""]),
+        (["2024-09-03.txt", "2024-02-01.txt", "2024-09-03-b.txt"], ["latest", "earlier", "latest"]),
+        (["monday.txt", "also-monday.txt"], ["", ""]),
+        (["monday.txt", "notes.txt"], ["", ""]),
+        ([], []),
+    ],
+)
+def test_document_ages_compare_dates_of_one_kind(names: list[str], ages: list[str]) -> None:
+    assert document_ages(names, [""] * len(names)) == ages

@@ -33,6 +33,7 @@ from hiersum.types import Document
             "The quay was closed by the harbour office on the first day of the new year.",
             "",
         ),
+        ("http://[bad", "", "[bad"),
         ("article (3).pdf", "", ""),
         ("a8f3e9c0.pdf", "", ""),
         ("harbour_master_0715.txt", "", "harbour master 0715"),

@@ -32,6 +32,27 @@ def document_order(names: Sequence[str], openings: Sequence[str]) -> dict[tuple[
     return order
 
 
+def document_ages(names: Sequence[str], openings: Sequence[str]) -> list[str]:
+    """Return "latest" or "earlier" for documents whose dates compare; empty for the others.
+
+    A document counts by its most telling kind of date that another one has too.
+    """
+    moments = [_moments(name, opening) for name, opening in zip(names, openings, strict=True)]
+    by_kind: dict[str, list[tuple[int, ...]]] = {}
+    for of_document in moments:
+        for kind, moment in of_document.items():
+            by_kind.setdefault(kind, []).append(moment)
+    span = {kind: (min(found), max(found)) for kind, found in by_kind.items()}
+    ages = []
+    for of_document in moments:
+        shared = [kind for kind in of_document if len(by_kind[kind]) > 1]
+        age = ""
+        if shared and span[shared[0]][0] != span[shared[0]][1]:
+            age = "latest" if of_document[shared[0]] == span[shared[0]][1] else "earlier"
+        ages.append(age)
+    return ages
+
+
 def _moments(name: str, opening: str) -> dict[str, tuple[int, ...]]:
     """Return what is known of a document's date, the most telling kind first."""
     found: dict[str, tuple[int, ...]] = {}

@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
-from urllib.parse import urlsplit
 
-from hiersum.text.dates import document_order
+from hiersum.text.dates import document_ages
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.words import count_words
 from hiersum.types import Document
@@ -25,6 +24,7 @@ _GENERIC = re.compile(
     r"|input|stdin|\d{1,2})$",
     re.IGNORECASE,
 )
+_ADDRESS = re.compile(r"\w+://([^/:?#]+)")
 _SEPARATORS = re.compile(r"[\s_+-]+")
 _DATE = re.compile(r"\b(\d{4})[-_](\d{1,2})[-_](\d{1,2})\b")
 _DATELINE = re.compile(r"^(.{4,70}?)(?:\s[\u2013\u2014-]\s|\s?\u2014\s?|:\s)")
@@ -41,21 +41,15 @@ def document_labels(documents: Sequence[Document]) -> list[str]:
     """
     first_lines = [_first_line(document) for document in documents]
     names = [document.name for document in documents]
-    later = set(document_order(names, first_lines).items())
-    labels = []
-    for number, (name, line) in enumerate(zip(names, first_lines)):
-        has_later = any(number in pair and last != number for pair, last in later)
-        has_earlier = any(last == number for _, last in later)
-        age = "earlier" if has_later else "latest" if has_earlier else ""
-        parts = (speaker_of(name), _header(line), age)
-        labels.append(", ".join(part for part in parts if part))
-    return labels
+    ages = document_ages(names, first_lines)
+    parts = zip(map(speaker_of, names), map(_header, first_lines), ages)
+    return [", ".join(filter(None, of_document)) for of_document in parts]
 
 
 def speaker_of(name: str) -> str:
     """Return the telling words of a file name or address: "3-union.txt" is the union's."""
-    if "://" in name:
-        return urlsplit(name).hostname or ""
+    if address := _ADDRESS.match(name):
+        return address[1]
     stem = PurePosixPath(name.replace("\\", "/")).name
     stem = re.sub(r"\.(?:gz|[A-Za-z]{2,4}\d?)$", "", re.sub(r"\.gz$", "", stem))
     stem = _DATE.sub(r"\1/\2/\3", stem)

@@ -15,9 +15,6 @@ _DAY = re.compile(r"(?<![a-z])(day|week)[\s_-]?(\d{1,3})(?!\d)", re.I)
 _NAMED = re.compile(r"[_\s-]+")
 OPENING_CHARACTERS = 160
 
-Moment = tuple[str, tuple[int, ...]]
-"""A kind of date and its parts; only those of one kind compare."""
-
 
 def document_order(names: Sequence[str], openings: Sequence[str]) -> dict[tuple[int, int], int]:
     """Return the later document of each pair whose names or opening words say so."""
@@ -42,19 +39,21 @@ def document_ages(names: Sequence[str], openings: Sequence[str]) -> list[str]:
     for of_document in moments:
         for kind, moment in of_document.items():
             by_kind.setdefault(kind, []).append(moment)
-    span = {kind: (min(found), max(found)) for kind, found in by_kind.items()}
+    last = {kind: max(found) for kind, found in by_kind.items()}
+    differs = {kind for kind, found in by_kind.items() if len(set(found)) > 1}
     ages = []
     for of_document in moments:
-        shared = [kind for kind in of_document if len(by_kind[kind]) > 1]
-        age = ""
-        if shared and span[shared[0]][0] != span[shared[0]][1]:
-            age = "latest" if of_document[shared[0]] == span[shared[0]][1] else "earlier"
-        ages.append(age)
+        kind = next((kind for kind in of_document if len(by_kind[kind]) > 1), "")
+        age = "latest" if of_document.get(kind) == last.get(kind) else "earlier"
+        ages.append(age if kind in differs else "")
     return ages
 
 
 def _moments(name: str, opening: str) -> dict[str, tuple[int, ...]]:
-    """Return what is known of a document's date, the most telling kind first."""
+    """Return what is known of a document's date by kind, the most telling first.
+
+    Only dates of one kind compare.
+    """
     found: dict[str, tuple[int, ...]] = {}
     spaced = _NAMED.sub(" ", name.rpartition(".")[0] or name)
     start = opening[:OPENING_CHARACTERS]

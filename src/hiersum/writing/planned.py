@@ -224,13 +224,13 @@ class PlannedSearch:
     ) -> list[_Candidate]:
         """Return the hypotheses as text, with any formal defects."""
         sources = page.sources_of(plan)
-        facts = SourceFacts.of(sources)
+        texts, facts = _texts(sources), SourceFacts.of(sources)
         unknown = missing_pronouns(page.sentences[number].text for number in plan)
         candidates: dict[str, _Candidate] = {}
         for hypothesis in hypotheses:
             is_whole = hypothesis.token_ids[-1:] == (self.tokenizer.end_id,)
             text = self.tokenizer.decode(hypothesis.token_ids)
-            text = _capitalized(self.tokenizer.unfold(text, _texts(sources)))
+            text = _capitalized(self.tokenizer.unfold(text, texts))
             mean_log_prob = hypothesis.log_prob / len(hypothesis.token_ids)
             if text in candidates:
                 continue

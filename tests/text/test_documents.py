@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from support import without_bytes
+from support import make_pdf, without_bytes
 
 from hiersum.config import DataConfig
 from hiersum.errors import InputError
@@ -21,6 +21,7 @@ from hiersum.text.documents import (
 from hiersum.types import Document, Paragraph
 
 PROSE = "The harbour bridge reopened on Monday after eleven months of repairs."
+MORE = "Engineers replaced 212 cables of the bridge."
 Write = Callable[..., Path]
 CONFIG = DataConfig()
 ENGLISH = (
@@ -46,7 +47,7 @@ def test_read_documents_reports_unread_files_of_a_folder(write: Write, tmp_path:
     documents, unread = read_documents([tmp_path], CONFIG)
     assert len(documents) == 1
     assert [(Path(u.name).name, u.reason) for u in unread] == [
-        ("b.png", "not a kind that is read in folders; name it by itself"),
+        ("b.png", "this is an image; hiersum reads text only"),
         ("c.txt", "the file is empty"),
     ]
 
@@ -110,7 +111,7 @@ def test_read_documents_of_an_unreadable_folder_says_why(write: Write, tmp_path:
     write("b.txt", "")
     with pytest.raises(
         InputError,
-        match=r"none of 2 files could be read; the first, .*a.png: not a kind that is read",
+        match=r"none of 2 files could be read; the first, .*a.png: this is an image",
     ):
         read_documents([tmp_path], CONFIG)
 
@@ -127,6 +128,27 @@ def test_read_documents_reports_every_entry_of_a_folder(write: Write, tmp_path: 
         ("loop", "a link to a folder"),
         ("script.py", "not a kind that is read in folders; name it by itself"),
     ]
+
+
+def test_read_documents_follows_no_link_out_of_a_folder(write: Write, tmp_path: Path) -> None:
+    secret = write("private/secret.txt", PROSE)
+    inside = write("folder/a.txt", MORE)
+    (tmp_path / "folder" / "b.txt").symlink_to(secret)
+    (tmp_path / "folder" / "c.txt").symlink_to(inside)
+    documents, unread = read_documents([tmp_path / "folder"], CONFIG)
+    assert [Path(d.name).name for d in documents] == ["a.txt", "c.txt"]
+    assert [(Path(u.name).name, u.reason) for u in unread] == [
+        ("b.txt", "a link to a file outside of the folder; name it by itself")
+    ]
+    assert read_documents([tmp_path / "folder" / "b.txt"], CONFIG)[0][0].text == PROSE
+
+
+def test_read_documents_says_that_a_pdf_without_text_may_be_scanned(write: Write) -> None:
+    path = write("scan.pdf", make_pdf([[], []]))
+    with pytest.raises(
+        InputError, match=r"scan\.pdf: there is no text in it; its pages may be scan"
+    ):
+        read_documents([path], CONFIG)
 
 
 @pytest.mark.parametrize(

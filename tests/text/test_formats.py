@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
+import tarfile
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -160,6 +164,76 @@ def test_what_cannot_be_read_is_refused_in_one_sentence(data: bytes, message: st
     with pytest.raises(InputError, match=message) as caught:
         extract(data)
     assert "\n" not in str(caught.value)
+
+
+def make_tar() -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w") as archive:
+        archive.addfile(tarfile.TarInfo("a.txt"))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("a.docx", b"not a zip", r"a\.docx: damaged Word file, or not one; if it is text, name it"),
+        ("a.docx", b"PK\x03\x04 cut off", r"a\.docx: damaged Word file"),
+        ("a.pdf", PROSE.encode(), r"a\.pdf: damaged PDF, or not one; if it is text, name it \.txt"),
+        ("a.pdf", HTML.encode(), r"a\.pdf: damaged PDF, or not one"),
+        ("a.txt.gz", PROSE.encode(), r"a\.txt\.gz: damaged gzip file, or not one"),
+        ("bad.xlsx", b"PK\x03\x04 cut off", r"bad\.xlsx: this is a spreadsheet; save"),
+        ("bad.xlsx", b"not a zip", r"bad\.xlsx: this is a spreadsheet"),
+        ("a", make_zip({"xl/workbook.xml": b"<x/>"}), r"a: this is a spreadsheet"),
+        ("a", make_zip({"ppt/presentation.xml": b"<x/>"}), r"a: this is a presentation"),
+        ("a", make_zip({"mimetype": b"x", "content.xml": b"<x/>"}), r"a: this is a file of another"),
+        ("a", make_zip({"META-INF/container.xml": b"<x/>"}), r"a: this is an e-book"),
+        ("a", make_zip({}), r"a: this is a zip archive but not a \.docx file"),
+        ("a", make_tar(), r"a: this is an archive; unpack it first"),
+        ("a", gzip.compress(make_tar()), r"a: this is an archive; unpack it first"),
+        ("a", bz2.compress(PROSE.encode()), r"a: this is an archive"),
+        ("a", lzma.compress(PROSE.encode()), r"a: this is an archive"),
+        ("a", b"7z\xbc\xaf'\x1c" + bytes(99), r"a: this is an archive"),
+        ("a", b"Rar!\x1a\x07\x01\0" + bytes(99), r"a: this is an archive"),
+        ("a.jpg", b"not an image", r"a\.jpg: this is an image; hiersum reads text only"),
+        ("a", b"II*\0aaaaaaaa", r"a: this is an image"),
+        ("a", b"RIFF\x24\0\0\0WEBPVP8 ", r"a: this is an image"),
+        ("a", b"RIFF\x24\0\0\0WAVEfmt ", r"a: this is a sound or film"),
+        ("a", b"\0\0\0\x18ftypmp42", r"a: this is a sound or film"),
+        ("a.svg", b"<svg><text>A title</text></svg>", r"a\.svg: this is an image"),
+        ("a.rtf", b"{ damaged", r"a\.rtf: this is a rich text file"),
+    ],
+    ids=without_bytes,
+)  # fmt: skip
+def test_extract_text_refuses_other_and_damaged_kinds_by_name(
+    name: str, data: bytes, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        extract_text(data, name, kind_of(Path(name)), max_characters=1_000)
+
+
+@pytest.mark.parametrize("start", ["GIF89 is a format", "ID3 tags", "II* is", "BZh", "Rar! Oggs"])
+def test_extract_text_reads_text_that_begins_like_another_kind(start: str) -> None:
+    assert extract(f"{start}. {PROSE}".encode(), ".txt").endswith(PROSE)
+
+
+def test_extract_text_unpacks_only_the_text_of_a_word_file() -> None:
+    """Images may be large; python-docx, given the file, would unpack them all."""
+    with zipfile.ZipFile(io.BytesIO(make_docx([PROSE]))) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    entries["word/media/image1.bmp"] = bytes(200_000_000)
+    rels = "word/_rels/document.xml.rels"
+    entries[rels] = entries[rels].replace(
+        b"</Relationships>",
+        b'<Relationship Id="i" Target="media/image1.bmp" Type="http://schemas.openxmlformats.org/'
+        b'officeDocument/2006/relationships/image"/></Relationships>',
+    )
+    data = make_zip(entries)
+    tracemalloc.start()
+    try:
+        assert extract(data, ".docx") == PROSE
+        assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_locked_pdf_is_named_as_such() -> None:

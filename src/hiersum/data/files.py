@@ -72,6 +72,9 @@ def open_binary(path: Path) -> IO[bytes]:
     if file.peek(2).startswith(_GZIP):
         file.close()
         return gzip.open(path, "rb")  # type: ignore[return-value]
+    if path.name.lower().endswith(".gz"):
+        file.close()
+        raise DataError(f"{path}: damaged gzip file, or not one; if it is plain, drop the .gz")
     return file
 
 

@@ -19,7 +19,7 @@ from typing import IO
 from hiersum.config import DataConfig
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text
-from hiersum.text.formats import DOCUMENT_SUFFIXES, extract_text, kind_of
+from hiersum.text.formats import DOCUMENT_SUFFIXES, extract_text, kind_of, named_kind
 from hiersum.text.languages import UNKNOWN, detect_language, main_language
 from hiersum.text.words import count_words
 from hiersum.types import Document, Paragraph, Unread
@@ -43,13 +43,14 @@ def read_documents(
     """
     documents: list[Document] = []
     unread: list[Unread] = []
-    for path, is_named in _files(paths, as_found):
+    for path, folder in _files(paths):
+        is_named = folder is None and not as_found
         if len(documents) == config.max_documents:
             unread.append(Unread(_shown(path), _beyond(config)))
             continue
         try:
             if not is_named:
-                _check_kind(path)
+                _check_kind(path, folder)
             document, rest = read_document(path)
         except InputError as error:
             if is_named:
@@ -90,8 +91,8 @@ def gather_documents(
     return documents, unread
 
 
-def _files(paths: Sequence[Path | str], as_found: bool) -> Iterator[tuple[Path, bool]]:
-    """Yield each file once, and whether it was named rather than found in a folder."""
+def _files(paths: Sequence[Path | str]) -> Iterator[tuple[Path, Path | None]]:
+    """Yield each file once, and the folder it was found in; None if it was named itself."""
     seen: set[Path] = set()
     for given in dict.fromkeys(paths):
         path = _checked_path(given)
@@ -99,7 +100,7 @@ def _files(paths: Sequence[Path | str], as_found: bool) -> Iterator[tuple[Path, 
         for file in folder_files(path) if is_folder else [path]:
             if file.absolute() not in seen:
                 seen.add(file.absolute())
-                yield file, not (is_folder or as_found)
+                yield file, path if is_folder else None
 
 
 def read_document(path: Path) -> tuple[Document, Unread | None]:
@@ -117,7 +118,8 @@ def document_of(data: bytes, name: str, suffix: str) -> tuple[Document, Unread |
             f"{name}: this is JSON, perhaps clusters; give it as a .jsonl or .json file"
         )
     if not count_words(extract.text[:100_000]):
-        raise InputError(f"{name}: there is no text in it")
+        hint = "; its pages may be scanned: let OCR add their text" if b"%PDF-" in data[:9] else ""
+        raise InputError(f"{name}: there is no text in it{hint}")
     unread = Unread(name, _cut_off()) if extract.is_cut else None
     return Document(extract.text, name, extract.url), unread
 
@@ -148,13 +150,18 @@ def _checked_path(given: Path | str) -> Path:
     return Path(given)
 
 
-def _check_kind(path: Path) -> None:
-    """Refuse an entry of a folder that is not a regular file of a known kind."""
+def _check_kind(path: Path, folder: Path | None) -> None:
+    """Refuse an entry of a folder that is not a regular file of a known kind within it."""
     if path.is_dir():
         reason = "a link to a folder" if path.is_symlink() else "the folder cannot be entered"
         raise InputError(f"{_shown(path)}: {reason}")
     if not path.is_file():
         raise InputError(f"{_shown(path)}: not a regular file")
+    if folder and path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
+        reason = "a link to a file outside of the folder; name it by itself"
+        raise InputError(f"{_shown(path)}: {reason}")
+    if what := named_kind(kind_of(path)):
+        raise InputError(f"{_shown(path)}: this is {what}")
     if kind_of(path) not in DOCUMENT_SUFFIXES:
         raise InputError(f"{_shown(path)}: not a kind that is read in folders; name it by itself")
 

@@ -1,8 +1,9 @@
 """Extract text from plain, Markdown, HTML, PDF and Word files, also gzipped.
 
-Formats are detected by magic bytes; the suffix only distinguishes Markdown and HTML from plain
-text. The libraries for HTML, PDF and Word can raise anything on arbitrary bytes, so each is called
-in one place that turns any failure into an `InputError`.
+Formats are detected by magic bytes. The suffix tells Markdown and HTML from plain text, and what a
+damaged file was meant to be: a `.pdf` or `.docx` that does not begin like one is never read as text.
+The libraries for HTML, PDF and Word can raise anything on arbitrary bytes, so each is called in one
+place that turns any failure into an `InputError`.
 """
 
 from __future__ import annotations
@@ -27,14 +28,51 @@ DOCUMENT_SUFFIXES = frozenset(
 _MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
 _HTML_SUFFIXES = frozenset({".htm", ".html", ".xhtml"})
 _GZIP = b"\x1f\x8b"
-_ZIP = b"PK\x03\x04"
-_FOREIGN = {
-    b"\xd0\xcf\x11\xe0": "an old Microsoft Office file; save it as .docx",
-    b"{\\rtf": "a rich text file; save it as .docx or .txt",
-    b"\x89PNG": "an image; hiersum reads text only",
-    b"\xff\xd8\xff": "an image; hiersum reads text only",
-    b"GIF8": "an image; hiersum reads text only",
-    b"PAR1": "a Parquet file; name it .parquet and it is read as clusters",
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # the second: an empty archive
+_IMAGE = "an image; hiersum reads text only"
+_SOUND = "a sound or film; hiersum reads text only"
+_ARCHIVE = "an archive; unpack it first"
+_SHEET = "a spreadsheet; save the text it holds as .txt or .docx"
+_SLIDES = "a presentation; save it as .pdf"
+_OTHER_OFFICE = "a file of another office program; save it as .docx or .pdf"
+_BOOK = "an e-book; save it as .html or .txt"
+_OLD_OFFICE = "an old Microsoft Office file; save it as .docx"
+_RICH_TEXT = "a rich text file; save it as .docx or .txt"
+_FOREIGN_NAMES = {
+    suffix: what
+    for what, suffixes in {
+        _IMAGE: ".png .jpg .jpeg .gif .bmp .tif .tiff .webp .heic .avif .ico .svg .psd",
+        _SOUND: ".mp3 .mp4 .m4a .wav .ogg .flac .avi .mov .mkv .webm",
+        _ARCHIVE: ".zip .tar .tgz .7z .rar .bz2 .xz .zst",
+        _SHEET: ".xlsx .xls .xlsm .xlsb .ods .numbers",
+        _SLIDES: ".pptx .ppt .odp .key",
+        _OTHER_OFFICE: ".odt .pages .wpd",
+        _BOOK: ".epub .mobi .azw3",
+        _OLD_OFFICE: ".doc",
+        _RICH_TEXT: ".rtf",
+    }.items()
+    for suffix in suffixes.split()
+}
+_FOREIGN_BYTES = [
+    (re.compile(magic, re.S), what)
+    for magic, what in (
+        (rb"\xd0\xcf\x11\xe0", _OLD_OFFICE),
+        (rb"\{\\rtf", _RICH_TEXT),
+        (
+            rb"\x89PNG|\xff\xd8\xff|GIF8[79]a|II\*\0|MM\0\*|RIFF....WEBP|....ftyp(heic|mif1|avif)",
+            _IMAGE,
+        ),
+        (rb"ID3[\2-\4]|OggS\0|fLaC\0|RIFF....(WAVE|AVI )|....ftyp|\x1a\x45\xdf\xa3", _SOUND),
+        (rb"7z\xbc\xaf|Rar!\x1a|BZh[1-9]1AY&SY|\xfd7zXZ\0|\x28\xb5\x2f\xfd|.{257}ustar", _ARCHIVE),
+        (rb"PAR1", "a Parquet file; name it .parquet and it is read as clusters"),
+    )
+]
+# Told by the names of their entries.
+_FOREIGN_ARCHIVES = {
+    "xl/": _SHEET,
+    "ppt/": _SLIDES,
+    "META-INF/container.xml": _BOOK,
+    "content.xml": _OTHER_OFFICE,
 }
 _HTML_TAG = re.compile(rb"<(?:!doctype\s+html|html|head|body)\b", re.I)
 # Scripts and comments without an end go to the end of the page, or hostile pages take hours.
@@ -44,6 +82,7 @@ _LOOKS_MARKDOWN = re.compile(r"^#{1,6} \S|\[[^\]\n]{1,200}\]\(https?://", re.M)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n(?:---|\.\.\.)\n", re.S)
 _EXPANSION = 50  # refuse Word files that unpack to more than 50 times their size
 _MAX_UNPACKED_BYTES = 64_000_000
+_WORD_TEXT = re.compile(r"word/document\d*\.xml")
 # Encodings a page may declare; others (punycode, UTF-16 in an ASCII page) are errors or attacks.
 _WEB_ENCODINGS = frozenset(
     "utf-8 gbk gb2312 gb18030 big5 shift_jis euc_jp iso2022_jp euc_kr koi8-r koi8-u cp874".split()
@@ -64,17 +103,29 @@ def kind_of(path: PurePath) -> str:
     return PurePath(path.name.lower().removesuffix(".gz")).suffix
 
 
+def named_kind(suffix: str) -> str | None:
+    """Return what a file of another kind is by its name, and what to do with it; None if unknown."""
+    return _FOREIGN_NAMES.get(suffix)
+
+
 def extract_text(data: bytes, name: str, suffix: str, *, max_characters: int) -> Extract:
     """Return the text in a file's bytes; `suffix` may be empty."""
     if data.startswith(_GZIP):
         data = _gunzip(data, name, max_characters)
-    for magic, what in _FOREIGN.items():
-        if data.startswith(magic):
-            raise InputError(f"{name}: this is {what}")
+    elif name.lower().endswith(".gz"):
+        raise InputError(f"{name}: damaged gzip file, or not one; if it is text, name it .txt")
+    for magic, kind in _FOREIGN_BYTES:
+        if magic.match(data):
+            raise InputError(f"{name}: this is {kind}")
     if data.lstrip()[:5] == b"%PDF-" or (suffix == ".pdf" and b"%PDF-" in data[:1024]):
         return _joined(_pdf_pages(data, name), max_characters)
+    if what := named_kind(suffix):
+        raise InputError(f"{name}: this is {what}")
     if data.startswith(_ZIP):
-        return _joined(_docx_paragraphs(data, name), max_characters)
+        return _joined(_docx_paragraphs(data, name, suffix), max_characters)
+    if suffix in (".pdf", ".docx"):
+        kind = "PDF" if suffix == ".pdf" else "Word file"
+        raise InputError(f"{name}: damaged {kind}, or not one; if it is text, name it .txt")
     # A character has at most four bytes.
     is_cut = len(data) > 4 * max_characters
     data = data[: 4 * max_characters]
@@ -116,7 +167,7 @@ def _gunzip(data: bytes, name: str, max_characters: int) -> bytes:
             content = file.read(limit)
     except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{name}: damaged gzip file ({error})") from error
-    if len(content) == limit and content.startswith((b"%PDF-", _ZIP)):
+    if len(content) == limit and content.startswith((b"%PDF-", *_ZIP)):
         raise InputError(f"{name}: unpacks to more than {limit:,} bytes; unpack it yourself first")
     return content
 
@@ -136,34 +187,43 @@ def _pdf_pages(data: bytes, name: str) -> Iterator[str]:
         raise InputError(f"{name}: damaged PDF ({_first_line(error)})") from error
 
 
-def _docx_paragraphs(data: bytes, name: str) -> Iterator[str]:
+def _docx_paragraphs(data: bytes, name: str, suffix: str) -> Iterator[str]:
+    """Yield the paragraphs of a Word file; nothing but its text is unpacked, no images."""
     import docx
+    from docx.document import Document
+    from docx.oxml import parse_xml
 
-    _check_word_archive(data, name)
     try:
-        document = docx.Document(io.BytesIO(data))
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entry = _word_text(archive.infolist(), name)
+            limit = min(_EXPANSION * len(data), _MAX_UNPACKED_BYTES)
+            if entry.file_size > limit:
+                raise InputError(
+                    f"{name}: the text of the Word file unpacks to more than {limit:,} bytes"
+                )
+            document = Document(parse_xml(archive.read(entry)), None)  # type: ignore[arg-type]
         for block in document.iter_inner_content():
             if isinstance(block, docx.table.Table):
                 for row in block.rows:
                     yield from dict.fromkeys(cell.text for cell in row.cells)
             else:
                 yield block.text
-    except Exception as error:  # python-docx raises many kinds of errors on damaged files
-        raise InputError(f"{name}: damaged Word file ({_first_line(error)})") from error
+    except InputError:
+        raise
+    except Exception as error:  # zipfile and python-docx raise many kinds on damaged files
+        kind = "Word file" if suffix == ".docx" else "Word file or other archive"
+        raise InputError(f"{name}: damaged {kind} ({_first_line(error)})") from error
 
 
-def _check_word_archive(data: bytes, name: str) -> None:
-    """Refuse archives that are not Word files or would unpack to far more than their size."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = archive.infolist()
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, EOFError) as error:
-        raise InputError(f"{name}: damaged Word file ({_first_line(error)})") from error
-    if not any(entry.filename == "word/document.xml" for entry in entries):
-        raise InputError(f"{name}: this is a zip archive but not a .docx file; unpack it first")
-    limit = min(_EXPANSION * len(data), _MAX_UNPACKED_BYTES)
-    if sum(entry.file_size for entry in entries if entry.filename.endswith(".xml")) > limit:
-        raise InputError(f"{name}: the text of the Word file unpacks to more than {limit:,} bytes")
+def _word_text(entries: list[zipfile.ZipInfo], name: str) -> zipfile.ZipInfo:
+    """Return the entry with the text of a Word file; refuse other archives for what they are."""
+    for entry in entries:
+        if _WORD_TEXT.fullmatch(entry.filename):
+            return entry
+    for start, what in _FOREIGN_ARCHIVES.items():
+        if any(entry.filename.startswith(start) for entry in entries):
+            raise InputError(f"{name}: this is {what}")
+    raise InputError(f"{name}: this is a zip archive but not a .docx file; unpack it first")
 
 
 def _html_text(data: bytes, name: str) -> Extract:

@@ -56,6 +56,7 @@ def test_every_field_has_a_default_and_a_docstring_beneath_it() -> None:
             "data.max_documents=99999999999999999999",
             "data.max_documents must be at most 1,000,000,000",
         ),
+        (f"decoding.min_support={'9' * 400}", "decoding.min_support must be at most 1,000,000,000"),
         ("decoding.min_support=1.5", "decoding.min_support must be between 0 and 1, got 1.5"),
         (
             "evaluation.bootstrap_samples=0",

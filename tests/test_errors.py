@@ -18,6 +18,12 @@ def test_one_base_catches_them_all(name: str) -> None:
     assert name in (errors.__doc__ or ""), "the tree in the docstring is complete"
 
 
+def test_errors_are_one_printable_line() -> None:
+    """A file may be called anything, and a library's error may have many lines."""
+    error = errors.InputError("a\nb\x1b[31m.txt\ud800: no such file")
+    assert str(error) == "a b [31m.txt : no such file"
+
+
 def test_a_missing_extra_says_what_to_type() -> None:
     error = errors.MissingDependencyError("discourse graphs", "discourse")
     assert str(error) == (

@@ -18,6 +18,10 @@ from __future__ import annotations
 class HiersumError(Exception):
     """Base class of all errors caused outside this package."""
 
+    def __str__(self) -> str:
+        """Return one line that terminals and logs can show, whatever a file's name contains."""
+        return "".join(c if c.isprintable() else " " for c in super().__str__())
+
 
 class ConfigError(HiersumError):
     """A setting is unknown, of the wrong type or out of range."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors.torch import load_file, save_file
 
 from hiersum.bundled import FOLDER
-from hiersum.checking.checker import NEUTRAL, WEIGHTS_FILE
+from hiersum.checking.checker import NEUTRAL, SETTINGS_FILE, WEIGHTS_FILE
 from hiersum.checking.learned import Calibration, LearnedChecker
 from hiersum.checking.pairs import MAX_HYPOTHESIS
+from hiersum.errors import CheckpointError
 
 ODD_TEXTS = [
     "",
@@ -24,6 +27,36 @@ ODD_TEXTS = [
     "x" * 5_000,
     "five people " * 10_000,
 ]
+
+
+@pytest.mark.parametrize(
+    ("section", "field", "content"),
+    [
+        ("shape", "heads", 7),
+        ("shape", "heads", 0),
+        ("shape", "width", "x"),
+        ("support", "slope", []),
+        ("contradiction", "offset", None),
+    ],
+)
+def test_learned_checker_refuses_settings_that_do_not_fit(
+    checker_folder: Path, section: str, field: str, content: object
+) -> None:
+    path = checker_folder / SETTINGS_FILE
+    settings = json.loads(path.read_text())
+    settings[section][field] = content
+    path.write_text(json.dumps(settings))
+    with pytest.raises(CheckpointError, match="the checker's files do not fit"):
+        LearnedChecker.load(checker_folder)
+
+
+@pytest.mark.parametrize("name", ["words.weight", "layers.0.qkv.weight"])
+def test_learned_checker_refuses_scales_of_another_shape(checker_folder: Path, name: str) -> None:
+    tensors = load_file(checker_folder / WEIGHTS_FILE)
+    scale = tensors[f"{name}.scale"]
+    save_file(tensors | {f"{name}.scale": scale.flatten()}, checker_folder / WEIGHTS_FILE)
+    with pytest.raises(CheckpointError, match="the checker's files do not fit"):
+        LearnedChecker.load(checker_folder)
 
 
 @pytest.fixture

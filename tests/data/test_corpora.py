@@ -168,6 +168,11 @@ def test_a_folder_of_parts_is_one_corpus(tmp_path: Path) -> None:
         list(read_corpus(tmp_path))
 
 
+def test_read_corpus_refuses_a_file_where_a_folder_is_needed(write: Write) -> None:
+    with pytest.raises(DataError, match="not a folder; expected one with a folder per cluster"):
+        list(read_corpus(write("c.jsonl", "{}"), "folders"))
+
+
 def test_an_empty_folder_is_no_corpus(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no folders in it; expected one folder per cluster"):
         list(read_corpus(tmp_path))

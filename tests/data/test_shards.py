@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
+import io
 import json
 import random
 import re
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,6 +85,7 @@ def test_an_unfinished_set_is_refused(tmp_path: Path) -> None:
         (b"[]", "manifest.json: format None, but this version of hiersum reads 1"),
         (b'{"format": 2}', "manifest.json: format 2, but this version of hiersum reads 1"),
         (b'{"format": 1, "library": "x"}', "manifest.json: a field is missing or unknown"),
+        (b"[" * 100_000, "manifest.json: damaged, not valid JSON"),
     ],
 )
 def test_what_is_no_manifest_is_refused(
@@ -104,6 +110,45 @@ def test_an_unknown_field_of_a_manifest_is_refused(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps(record))
     with pytest.raises(DataError, match="a field is missing or unknown .*colour"):
         Manifest.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("field", "content", "sentence"),
+    [
+        ("name", "../part-00000.parquet", "is not the name of a file beside it"),
+        ("name", {}, "shards.name must be str"),
+        ("name", "a" * 300, "no such file"),
+        ("examples", "many", "shards.examples must be int"),
+    ],
+)
+def test_manifest_refuses_shards_that_are_none(
+    tmp_path: Path, field: str, content: object, sentence: str
+) -> None:
+    write_set(tmp_path, made_up_examples(3), shard_size=4)
+    record = json.loads((tmp_path / "manifest.json").read_text())
+    record["shards"][0][field] = content
+    (tmp_path / "manifest.json").write_text(json.dumps(record))
+    with pytest.raises(DataError, match=sentence):
+        PreparedSet.open(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["no Parquet", "no id"])
+def test_prepared_set_refuses_a_damaged_shard_though_its_checksum_is_right(
+    tmp_path: Path, kind: str
+) -> None:
+    prepared = write_set(tmp_path, made_up_examples(3), shard_size=4)
+    data = b"PAR1 no Parquet"
+    if kind == "no id":
+        table = from_bytes((tmp_path / "part-00000.parquet").read_bytes()).table
+        empty = pa.nulls(len(table), table.schema.field("id").type)
+        file = io.BytesIO()
+        pq.write_table(table.set_column(0, table.schema.field("id"), empty), file)
+        data = file.getvalue()
+    (tmp_path / "part-00000.parquet").write_bytes(data)
+    checksum = hashlib.sha256(data).hexdigest()
+    shard = dataclasses.replace(prepared.manifest.shards[0], checksum=checksum)
+    with pytest.raises(DataError, match=r"part-00000\.parquet: damaged \(.*\); run the same"):
+        prepared.load(shard)
 
 
 IDS = st.lists(st.integers(0, 32_000), max_size=9).map(tuple)

@@ -58,6 +58,15 @@ def test_links_tell_judges_apart_and_no_one_else(tmp_path: Path) -> None:
         (lambda r: r["tasks"][0].update(shown=["nobody"]), "shows 'nobody', which is no system"),
         (lambda r: r["tasks"].append(r["tasks"][0]), "two tasks have the same id"),
         (lambda r: r["items"][0].pop("gold"), "damaged study"),
+        (lambda r: r["items"][0].update(questions=3), "damaged study"),
+        (lambda r: r["tasks"][0].update(shown=[]), "damaged study"),
+        (
+            lambda r: (
+                r.update(judges=["../../evil", *r["judges"]]),
+                r["tasks"][0].update(judge="../../evil"),
+            ),
+            r"the judge '\.\./\.\./evil' cannot be the name of a file",
+        ),
     ],
 )
 def test_a_damaged_study_is_refused(tmp_path: Path, change: object, sentence: str) -> None:

@@ -151,6 +151,8 @@ def add_a_tensor(folder: Path) -> None:
         (lambda f: (f / "config.json").unlink(), "not a model folder, it has no config.json"),
         (lambda f: (f / "config.json").write_text("{"), "config.json: not valid JSON"),
         (lambda f: (f / "config.json").write_bytes(b"\xff\xfe\xff"), "cannot be read as text"),
+        (lambda f: (f / "config.json").write_bytes(b"[" * 100_000), "config.json: not valid JSON"),
+        (lambda f: (f / "config.json").write_bytes(b"9" * 5_000), "config.json: not valid JSON"),
         (
             lambda f: (f / "config.json").write_text('{"model_type": "t5"}'),
             "names no format version, so it is another library's model",

@@ -76,6 +76,7 @@ TOKENIZERS = {profile: Tokenizer(model, profile) for profile, model in MODELS.it
         (b"", "paper", "m: not a SentencePiece model, or a damaged one"),
         (b"junk" * 30, "paper", "m: not a SentencePiece model, or a damaged one"),
         (PAPER[:500], "paper", "m: "),
+        (T5.replace(b"</s>", b"\xff/s>"), "t5", "m: not a SentencePiece model, or a damaged one"),
     ],
 )
 def test_tokenizer_refuses_a_model_that_does_not_fit_its_profile(

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import torch
@@ -31,7 +31,8 @@ from hiersum.checking.pairs import (
     pad,
 )
 from hiersum.checking.wordpiece import WordPiece
-from hiersum.errors import CheckpointError
+from hiersum.config.loader import build_section
+from hiersum.errors import CheckpointError, ConfigError
 from hiersum.model.inference import Int8Linear
 from hiersum.model.storage import Integers, pack, unfilled, unpack
 
@@ -41,6 +42,7 @@ _MAX_TEXT = 254  # word pieces of a text to embed
 _OVERLAP = 40  # word pieces shared by neighboring windows of a long source
 _MAX_WINDOWS = 4  # per source or sentence too long to read at once
 _MAX_CHARACTERS = 100_000  # per text; the rest is not read
+_Section = TypeVar("_Section")
 _PRODUCTS = ("qkv", "mix", "expand", "contract")  # linear layers of a layer
 
 
@@ -87,14 +89,21 @@ class LearnedChecker:
         int8 = int8 and torch.backends.quantized.engine != "none"
         try:
             with unfilled():
-                network = CheckerNetwork(CheckerShape(**settings["shape"]))
+                network = CheckerNetwork(_section(CheckerShape, settings["shape"]))
             names = _names_of_integers(network) if int8 else ()
             network.requires_grad_(not int8).load_state_dict(unpack(packed, names), assign=True)
             words = WordPiece(settings["vocabulary"])
-            calibrations = [Calibration(**settings[k]) for k in ("support", "contradiction")]
-        except (KeyError, TypeError, ValueError, RuntimeError) as error:
-            reason = str(error).splitlines()[0]
-            raise CheckpointError(f"{folder}: the checker's files do not fit ({reason})") from error
+            both = ("support", "contradiction")
+            calibrations = [_section(Calibration, settings[name]) for name in both]
+        except (
+            KeyError,
+            TypeError,
+            ValueError,
+            RuntimeError,
+            AttributeError,
+            ConfigError,
+        ) as error:
+            raise CheckpointError(f"{folder}: the checker's files do not fit ({error})") from error
         if int8:
             _compute_in_eight_bits(network)
         return cls(network, words, *calibrations)
@@ -227,12 +236,16 @@ def _best_windows(ids: Sequence[int], wanted: set[int]) -> list[Sequence[int]]:
 def _read_settings(path: Path) -> dict[str, Any]:
     try:
         settings = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{path}: cannot be read ({error})") from error
     version = settings.get("format") if isinstance(settings, dict) else None
     if version != _FORMAT:
         raise CheckpointError(f"{path}: format {version!r}, but this version reads {_FORMAT}")
     return dict(settings)
+
+
+def _section(kind: type[_Section], values: Mapping[str, Any]) -> _Section:
+    return cast(_Section, build_section(kind, values, ""))
 
 
 def _read_weights(path: Path) -> dict[str, Tensor]:

@@ -13,7 +13,7 @@ Shapes: B sequences, T tokens, D features, H heads.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import torch
 from torch import Tensor, nn
@@ -34,6 +34,10 @@ class CheckerShape:
     inner: int = 1_536
     layers: int = 6
     heads: int = 12
+
+    def __post_init__(self) -> None:
+        if min(astuple(self)) < 1 or self.width % self.heads:
+            raise ValueError("sizes must be positive, and the width a multiple of the heads")
 
 
 class CheckerNetwork(nn.Module):

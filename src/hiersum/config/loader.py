@@ -159,11 +159,11 @@ def _checked(name: str, value: Any, hint: Any) -> Any:
         if not isinstance(value, (list, tuple)):
             raise ConfigError(f"{name} must be a list, got {value!r}")
         return tuple(_checked(f"{name}[{i}]", item, arguments[0]) for i, item in enumerate(value))
+    if isinstance(value, int) and abs(value) > _MAX_INT:
+        raise ConfigError(f"{name} must be at most {_MAX_INT:,}, got {value}")
     # bool is a subclass of int; int is accepted for float fields. Nothing else is converted.
     if hint is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
-    if isinstance(value, int) and abs(value) > _MAX_INT:
-        raise ConfigError(f"{name} must be at most {_MAX_INT:,}, got {value}")
     if not isinstance(value, hint) or (hint is not bool and isinstance(value, bool)):
         raise ConfigError(f"{name} must be {hint.__name__}, got {value!r}")
     return value

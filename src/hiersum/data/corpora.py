@@ -282,6 +282,8 @@ def _multi_news_targets(path: Path) -> Path:
 
 
 def _read_folders(path: Path, bad: BadRecords, config: DataConfig) -> Iterator[Cluster]:
+    if not os.path.isdir(path):
+        raise DataError(f"{path}: not a folder; expected one with a folder per cluster")
     folders = sorted(folder for folder in path.iterdir() if folder.is_dir())
     if not folders:
         raise DataError(f"{path}: no folders in it; expected one folder per cluster")

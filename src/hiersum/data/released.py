@@ -35,7 +35,7 @@ def read_released_shard(path: Path, *, bad: BadRecords | None = None) -> Iterato
             "it was not opened further, because such a file can run code"
         ) from error
     except Exception as error:  # a damaged archive can raise anything
-        raise DataError(f"{path}: damaged file ({str(error).splitlines()[0][:200]})") from error
+        raise DataError(f"{path}: damaged file ({str(error)[:200]})") from error
     if not isinstance(entries, list):
         raise DataError(f"{path}: expected a list of examples, got {type(entries).__name__}")
     for number, entry in enumerate(entries):

@@ -15,6 +15,8 @@ import dataclasses
 import hashlib
 import io
 import json
+import os
+import typing
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -24,8 +26,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hiersum.config.loader import build_section
 from hiersum.data.files import write_atomically
-from hiersum.errors import DataError
+from hiersum.errors import ConfigError, DataError
 from hiersum.ranking.ranker import RANKER_FILES
 from hiersum.types import Example
 
@@ -37,6 +40,7 @@ FORMAT = 1
 MANIFEST, TOKENIZER = "manifest.json", "tokenizer.model"
 _ANEW = "run the same hiersum prepare again to make it anew"
 _EDGE = ("row", "column", "weight")
+_REQUIRED = ("id", "title", "paragraph_ids", "documents", "positions", "scores", "graph")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,7 +102,7 @@ class Manifest:
             ) from error
         except OSError as error:
             raise DataError(f"{path}: cannot be read ({error.strerror})") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataError(f"{path}: damaged, not valid JSON; prepare the set again") from error
         found = record.pop("format", None) if isinstance(record, dict) else None
         if found != FORMAT:
@@ -108,10 +112,16 @@ class Manifest:
             )
         try:
             del record["library"]
-            shards = tuple(Shard(**shard) for shard in record.pop("shards"))
-            return cls(**record, shards=shards)
-        except (KeyError, TypeError) as error:
+            shards = [build_section(Shard, shard, "shards.") for shard in record.pop("shards")]
+            manifest = cls(**record, shards=tuple(typing.cast(list[Shard], shards)))
+            if not isinstance(manifest.config["model"]["architecture"], str):
+                raise TypeError("config")
+        except (KeyError, TypeError, AttributeError, ConfigError) as error:
             raise DataError(f"{path}: a field is missing or unknown ({error})") from error
+        for shard in manifest.shards:
+            if Path(shard.name).name != shard.name:
+                raise DataError(f"{path}: {shard.name!r} is not the name of a file beside it")
+        return manifest
 
 
 class PreparedSet:
@@ -132,7 +142,7 @@ class PreparedSet:
             )
         prepared = cls(folder, manifest)
         for path in (prepared.tokenizer_path, *(folder / shard.name for shard in manifest.shards)):
-            if not path.is_file():
+            if not os.path.isfile(path):  # unlike Path.is_file, this never raises
                 raise DataError(f"{path}: no such file, but {MANIFEST} names it; {_ANEW}")
         return prepared
 
@@ -162,7 +172,16 @@ class PreparedSet:
 
     def load(self, shard: Shard) -> Rows:
         """Return the rows of one shard, after verifying its checksum."""
-        return from_bytes(read_shard(self.folder, shard))
+        import pyarrow as pa
+
+        try:
+            rows = from_bytes(read_shard(self.folder, shard))
+            if empty := [n for n in _REQUIRED if rows.table[n].null_count]:
+                raise ValueError(f"no value for {empty[0]}")
+            return rows
+        except (pa.ArrowException, OSError, ValueError) as error:
+            reason = str(error).split("\n")[0][:200]
+            raise DataError(f"{self.folder / shard.name}: damaged ({reason}); {_ANEW}") from error
 
 
 def write_shard(folder: Path, name: str, examples: Sequence[Example], *, skipped: int) -> Shard:

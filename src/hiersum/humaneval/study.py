@@ -212,7 +212,9 @@ def read_study(folder: Path) -> Study:
         )
         for problem in _problems(study):
             raise DataError(f"{path}: {problem}; make the study again")
-    except (KeyError, TypeError, AttributeError) as error:
+        for judge in study.judges:  # what judges may see must be there, or it fails before them
+            judge_view(study, judge, with_ratings=True)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
         raise DataError(f"{path}: damaged study ({error!r}); make it again") from error
     return study
 
@@ -237,6 +239,9 @@ def _item(record: dict[str, Any]) -> Item:
 
 def _problems(study: Study) -> Iterator[str]:
     known = {*study.systems, GOLD, *(f"{OTHER}{item.id}" for item in study.items)}
+    for judge in study.judges:
+        if Path(judge).name != judge:
+            yield f"the judge {judge!r} cannot be the name of a file"
     for task in study.tasks:
         if task.item not in study.item or task.judge not in study.judges:
             yield f"task {task.id} names an item or a judge that is not there"

@@ -140,9 +140,8 @@ def _read_record(path: Path) -> Mapping[str, Any]:
         raise CheckpointError(f"{path}: cannot be read as text ({type(error).__name__})") from error
     try:
         record = json.loads(text)
-    except json.JSONDecodeError as error:
-        where = f"{error.msg}, line {error.lineno}"
-        raise CheckpointError(f"{path}: not valid JSON ({where})") from error
+    except (ValueError, RecursionError) as error:  # also for huge numbers and deep nesting
+        raise CheckpointError(f"{path}: not valid JSON ({error})") from error
     if not isinstance(record, dict) or "format" not in record:
         raise CheckpointError(
             f"{path}: names no format version, so it is another library's model; "

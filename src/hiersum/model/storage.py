@@ -54,6 +54,7 @@ def unpack(packed: Mapping[str, Tensor], as_integers: Collection[str] = ()) -> d
         if name.endswith(SCALE_SUFFIX)
         and (whole := packed.get(name.removesuffix(SCALE_SUFFIX))) is not None
         and whole.dtype == torch.int8
+        and packed[name].shape == (*whole.shape[:-1], 1)
     }
     unpacked = {}
     for name, tensor in packed.items():

@@ -46,7 +46,7 @@ class RankerShape:
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            if not isinstance(value, int) or value < 1:
+            if type(value) is not int or not 1 <= value <= 10**9:
                 raise CheckpointError(f"{name} must be a number from 1, got {value!r}")
 
 

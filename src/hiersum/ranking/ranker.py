@@ -98,7 +98,7 @@ def read_record(path: Path) -> dict[str, Any]:
         ) from error
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be read ({error.strerror})") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{path}: damaged, not valid JSON; copy it again") from error
     found = record.get("format") if isinstance(record, dict) else None
     if found != RANKER_FORMAT:

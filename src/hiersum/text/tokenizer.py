@@ -265,6 +265,8 @@ def _load(model: bytes, name: str) -> sentencepiece.SentencePieceProcessor:
     try:
         if not model:
             raise ValueError("empty")
-        return sentencepiece.SentencePieceProcessor(model_proto=model)
+        processor = sentencepiece.SentencePieceProcessor(model_proto=model)
+        processor.id_to_piece([*range(processor.get_piece_size())])  # raises if one is no text
+        return processor
     except (RuntimeError, ValueError, TypeError) as error:
         raise CheckpointError(f"{name}: not a SentencePiece model, or a damaged one") from error

@@ -193,6 +193,7 @@ def test_info_tells_versions_devices_and_models() -> None:
     assert facts["hiersum"] == hiersum.__version__
     assert facts["devices"][0] == "cpu"
     assert facts["models"] == [str(FOLDER)]
+    assert facts["systems"] == ["ht", "lexrank", "lead"]
     assert facts["bundled model"].startswith("ht: 8 local and 2 global encoder layers")
     assert "torch" in run("info").stdout
 

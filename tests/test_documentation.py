@@ -47,6 +47,19 @@ EVERYDAY = [
 ]
 
 
+def test_documented_commands_leave_nothing_for_git_to_see() -> None:
+    ignored = (REPOSITORY / ".gitignore").read_text().split()
+    written = {
+        name.split("/")[0]
+        for page in PAGES
+        for command, _ in commands(page)
+        for name in re.findall(r"(?:--out|--output|--report|>) ([a-z][\w./-]*)", command)
+    }
+    assert written > {"model", "results.jsonl"}
+    unknown = {name for name in written if not {f"/{name}", f"/{name}/", f"{name}/"} & {*ignored}}
+    assert unknown <= {"results.jsonl"}  # ignored together with results.jsonl.partial
+
+
 def is_as_shown(printed: str, shown: str, command: str) -> bool:
     """Is this what a page shows? Sums round differently on other processors, and now and then a
     network chooses another word; so its summaries need only be nearly the same."""

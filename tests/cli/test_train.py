@@ -82,3 +82,20 @@ def test_missing_extra_is_reported_before_work_starts(
     result = CliRunner().invoke(app, line.split())
     assert isinstance(result.exception, MissingDependencyError)
     assert "pip install 'hiersum[" in str(result.exception)
+
+
+def test_reproduce_names_the_extra_of_a_system_before_it_starts(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The discourse graph is needed only at the thirteenth of sixty stages."""
+
+    def missing(package: str) -> None:
+        if package == "spacy":
+            raise ImportError(package)
+
+    monkeypatch.setattr(options, "import_module", missing)
+    monkeypatch.chdir(EXAMPLES.parent)
+    line = f"reproduce configs/experiments/small.toml --out {tmp_path / 'out'}"
+    result = CliRunner().invoke(app, line.split())
+    assert str(result.exception).startswith("the system ht-discourse needs the extra 'discourse'")
+    assert not (tmp_path / "out").exists()

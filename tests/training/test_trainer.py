@@ -28,7 +28,7 @@ from hiersum.errors import (
 )
 from hiersum.model.folder import from_pretrained
 from hiersum.training.run_folder import RunFolder, read_metrics
-from hiersum.training.trainer import Trainer, make_accelerator, train
+from hiersum.training.trainer import Trainer, make_accelerator, train, with_start
 
 Settings = Callable[..., Config]
 TIMES = ("seconds", "tokens_per_second")
@@ -292,6 +292,12 @@ def test_what_does_not_fit_is_refused_before_anything_is_trained(
 ) -> None:
     with pytest.raises((ConfigError, CheckpointError, DataError), match=message):
         train(settings(**changes), tmp_path / "run")
+
+
+def test_train_takes_the_vocabulary_size_of_the_prepared_set(settings: Settings) -> None:
+    config = settings()
+    config = replace(config, model=replace(config.model, vocab_size=ModelConfig().vocab_size))
+    assert with_start(config).model.vocab_size == 200
 
 
 def test_a_tokenizer_of_another_size_is_refused(settings: Settings, tmp_path: Path) -> None:

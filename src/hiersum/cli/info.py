@@ -97,9 +97,11 @@ def _describe_corpus(path: Path, config: Config, *, kind: str, skip_bad: bool) -
 def _describe_installation() -> dict[str, Any]:
     import torch
 
+    from hiersum.model.folder import read_config
     from hiersum.pipeline import Summarizer
 
     folder = FOLDER if (FOLDER / "config.json").is_file() else None
+    networks = [] if folder is None else [read_config(folder).architecture]
     devices = ["cpu"] + [f"cuda:{n}" for n in range(torch.cuda.device_count())]
     if torch.backends.mps.is_available():
         devices.append("mps")
@@ -109,7 +111,7 @@ def _describe_installation() -> dict[str, Any]:
         **{name: _version(name) for name in _PACKAGES},
         "devices": devices,
         "cores": os.cpu_count(),
-        "systems": Summarizer().systems,
+        "systems": [*networks, *Summarizer().systems],
         "bundled model": None if folder is None else _describe_model(folder),
         "models": [] if folder is None else [str(folder)],
     }

@@ -37,9 +37,12 @@ def reproduce(
     overrides, number = settings or (), workers or os.cpu_count() or 1
     from hiersum.reproduction.experiment import load_experiment
 
-    load_experiment(experiment, overrides)  # fails before torch is imported
+    # What is missing fails here, before torch is imported, not hours later.
+    systems = load_experiment(experiment, overrides).rows
     if not plan:
         check_extra("reproducing the paper", "train", "accelerate", "matplotlib")
+        if any("discourse" in name for name in systems):
+            check_extra("the system ht-discourse", "discourse", "spacy")
     from hiersum.reproduction.paper_tables import to_text
     from hiersum.reproduction.run import list_stages, reproduce
 

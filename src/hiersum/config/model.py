@@ -33,7 +33,7 @@ class ModelConfig:
     num_decoder_layers: int = 6
     """Layers that write the summary; T-DMCA has none of its own."""
     vocab_size: int = 32_000
-    """Pieces of the tokenizer."""
+    """Pieces of the tokenizer; if not set, training takes those of the prepared set."""
     width: int = 256
     """Width of a token's state."""
     ff_width: int = 1_024

@@ -53,8 +53,15 @@ def train(config: Config, out: Path) -> Path:
 
 
 def with_start(config: Config) -> Config:
-    """Take the network's shape from the starting model folder, if there is one."""
+    """Take the network's shape from the starting model folder, if there is one.
+
+    Without one, a vocabulary size that is not set is that of the prepared set.
+    """
     if not config.training.start:
+        if config.training.data and config.model.vocab_size == ModelConfig().vocab_size:
+            path = PreparedSet.open(config.training.data).tokenizer_path
+            size = Tokenizer.load(path, config.model.profile).size
+            return replace(config, model=replace(config.model, vocab_size=size))
         return config
     found = replace(read_config(config.training.start), dropout=config.model.dropout)
     if config.model not in (found, replace(ModelConfig(), dropout=config.model.dropout)):

@@ -61,6 +61,7 @@ PROSE = [
     "Die Brücke wurde zum 31. März geöffnet.",
     "桥在星期一重新开放。工程师更换了缆索。",
 ]
+REAL = Path(__file__).parent / "fixtures" / "real"
 ODD_TEXTS = [
     "", " ", "\n" * 9, "\0", "\ufeff", "\u202eabc", "\ud800", "\u0301" * 40, "x" * 9_000, "a " * 3_000,
     "." * 500, "“" * 40, "<S> </S> <T> <pad>", "</script><script>alert(1)</script>", "../../etc/passwd",
@@ -203,6 +204,9 @@ def good_files() -> dict[str, bytes]:
         ".html": page.encode(),
         ".pdf": make_pdf([english, english]),
         ".docx": make_docx(english, [english]),
+        ".eml": (REAL / "stored.eml").read_bytes(),
+        ".srt": (REAL / "subtitles.srt").read_bytes(),
+        ".text": (REAL / "mail.txt").read_bytes() + (REAL / "chat.txt").read_bytes(),
     }
 
 

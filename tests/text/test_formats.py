@@ -276,3 +276,39 @@ def test_no_damage_to_a_good_file_raises_anything_but_our_errors(
         extract(bytes(damaged[:cut]) or b" ", suffix)
     except InputError as error:
         assert "\n" not in str(error)
+
+
+def test_headers_and_footers_of_pdf_pages_are_left_out() -> None:
+    body = [
+        [
+            "The bridge was closed in March, and the",
+            "ferries took over.",
+            "Engineers replaced cables.",
+        ],
+        [
+            "The bridge reopened on Monday, and 4,000",
+            "people walked over it.",
+            "Ferries stop in June.",
+        ],
+        ["The toll is two pounds.", "Bicycles pay nothing.", "The mayor cut the ribbon."],
+    ]
+    pages = [
+        ["Lowmoor Council - Report 2026", *lines, f"Page {n} of 3"]
+        for n, lines in enumerate(body, 1)
+    ]
+    assert extract(make_pdf(pages), ".pdf").split("\n") == [line for page in body for line in page]
+    short = [["All is well.", "Still."]] * 4  # nothing but what is shared: not running lines
+    assert extract(make_pdf(short), ".pdf").split("\n") == ["All is well.", "Still."] * 4
+
+
+def test_two_columns_of_a_pdf_are_read_one_after_the_other() -> None:
+    left, right = [f"Left line {n} goes on" for n in range(4)], [f"Right {n}." for n in range(4)]
+    stream = " ".join(
+        f"BT /F1 11 Tf 14 TL {x} 780 Td " + " ".join(f"({line}) Tj T*" for line in lines) + " ET"
+        for x, lines in ((50, left), (330, right))
+    ).encode()
+    data = make_pdf([["x" * (len(stream) - 43)]])  # a stream of this length, to be replaced
+    start = data.index(b"stream\n") + len(b"stream\n")
+    end = data.index(b"\nendstream")
+    data = data[:start] + stream.ljust(end - start)[: end - start] + data[end:]
+    assert extract(data, ".pdf").split("\n") == [*left, *right]

@@ -14,16 +14,18 @@ import io
 import re
 import zipfile
 import zlib
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import unescape
 from pathlib import PurePath
 
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text, decode_text
+from hiersum.text.messages import is_mail_file, mail_parts, message_text
 
 DOCUMENT_SUFFIXES = frozenset(
-    {".txt", ".text", ".md", ".markdown", ".htm", ".html", ".xhtml", ".pdf", ".docx"}
+    ".txt .text .md .markdown .htm .html .xhtml .pdf .docx .eml .srt .vtt".split()
 )
 _MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
 _HTML_SUFFIXES = frozenset({".htm", ".html", ".xhtml"})
@@ -118,7 +120,8 @@ def extract_text(data: bytes, name: str, suffix: str, *, max_characters: int) ->
         if magic.match(data):
             raise InputError(f"{name}: this is {kind}")
     if data.lstrip()[:5] == b"%PDF-" or (suffix == ".pdf" and b"%PDF-" in data[:1024]):
-        return _joined(_pdf_pages(data, name), max_characters)
+        pages = _joined(_pdf_pages(data, name), max_characters, between="\f")
+        return replace(pages, text="\n".join(_without_running_lines(pages.text.split("\f"))))
     if what := named_kind(suffix):
         raise InputError(f"{name}: this is {what}")
     if data.startswith(_ZIP):
@@ -131,10 +134,12 @@ def extract_text(data: bytes, name: str, suffix: str, *, max_characters: int) ->
     data = data[: 4 * max_characters]
     if suffix in _HTML_SUFFIXES or _looks_html(data[:4096]):
         extract = _html_text(data, name)
+    elif is_mail_file(data):
+        extract = Extract(_mail_text(data, name))
     else:
         text = decode_text(data, name, is_cut=is_cut)
         is_markdown = suffix in _MARKDOWN_SUFFIXES or (not suffix and _LOOKS_MARKDOWN.search(text))
-        extract = Extract(_markdown_text(text) if is_markdown else text)
+        extract = Extract(_markdown_text(text) if is_markdown else message_text(text))
     is_cut = is_cut or len(extract.text) > max_characters
     return Extract(_cut(extract.text, max_characters), extract.url, is_cut)
 
@@ -148,8 +153,8 @@ def _cut(text: str, max_characters: int) -> str:
     return text[:end] if end > 0 else text
 
 
-def _joined(parts: Iterator[str], max_characters: int) -> Extract:
-    """Join parts with line breaks up to the limit; later parts are not extracted."""
+def _joined(parts: Iterator[str], max_characters: int, between: str = "\n") -> Extract:
+    """Join parts up to the limit; later parts are not extracted."""
     kept: list[str] = []
     room = max_characters
     for part in parts:
@@ -157,7 +162,8 @@ def _joined(parts: Iterator[str], max_characters: int) -> Extract:
         room -= len(part) + 1
         if room < 0:
             break
-    return Extract(_cut(clean_text("\n".join(kept)), max_characters), is_cut=room < 0)
+    text = between.join(map(clean_text, kept))
+    return Extract(_cut(text, max_characters), is_cut=room < 0)
 
 
 def _gunzip(data: bytes, name: str, max_characters: int) -> bytes:
@@ -185,6 +191,28 @@ def _pdf_pages(data: bytes, name: str) -> Iterator[str]:
         raise
     except Exception as error:  # pypdf raises many kinds of errors on damaged files
         raise InputError(f"{name}: damaged PDF ({_first_line(error)})") from error
+
+
+def _without_running_lines(pages: list[str]) -> Iterator[str]:
+    """Yield the pages of a PDF without the headers and footers that most of them share."""
+    lines_of = [page.strip().split("\n") for page in pages]
+    counts = Counter(
+        key for lines in lines_of for key in {_running_key(lines[n]) for n in _edges(lines)}
+    )
+    shared = {key for key, number in counts.items() if number > max(2, len(pages) // 2)}
+    for lines in lines_of:
+        running = {n for n in _edges(lines) if _running_key(lines[n]) in shared}
+        yield "\n".join(line for n, line in enumerate(lines) if n not in running)
+
+
+def _edges(lines: list[str]) -> set[int]:
+    """Return the numbers of the first and last two lines of a page with more than these."""
+    return {0, 1, len(lines) - 2, len(lines) - 1} if len(lines) > 4 else set()
+
+
+def _running_key(line: str) -> str:
+    """Return a line without what changes from page to page: its number, and space."""
+    return re.sub(r"[\d\s]+|\b[ivxlc]+\b", "", line)
 
 
 def _docx_paragraphs(data: bytes, name: str, suffix: str) -> Iterator[str]:
@@ -246,6 +274,16 @@ def _html_text(data: bytes, name: str) -> Extract:
         raise InputError(f"{name}: HTML that cannot be read ({_first_line(error)})") from error
     url = next((a for a in addresses if a.startswith(("http://", "https://"))), "")
     return Extract(clean_text(text), clean_text(url))
+
+
+def _mail_text(data: bytes, name: str) -> str:
+    try:
+        headers, text, page, is_html = mail_parts(data)
+    except Exception as error:  # the email package raises many kinds of errors on damaged mail
+        raise InputError(f"{name}: damaged mail ({_first_line(error)})") from error
+    if is_html:
+        text = _html_text(page, name).text
+    return message_text(clean_text(f"{headers}\n\n{text}"))
 
 
 def _decode_declared(data: bytes) -> str | None:

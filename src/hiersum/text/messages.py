@@ -1,0 +1,154 @@
+"""Turn mail, chat logs and subtitles into prose: what was said, without the machinery around it.
+
+Each kind is recognized by its lines; any other text comes back as it is.
+"""
+
+from __future__ import annotations
+
+import email
+import email.policy
+import re
+from collections.abc import Iterator
+from email.message import EmailMessage
+
+from hiersum.text.sentences import ends_sentence
+
+_HEADER = re.compile(r"(?:From|To|Cc|Bcc|Date|Sent|Subject|Reply-To|Von|An|Datum|Betreff): ?(.*)")
+_MIME = re.compile(
+    rb"\A(?:[A-Za-z][\w-]*:.*\r?\n(?:[ \t].*\r?\n)*)*(?:MIME-Version|Content-Type):", re.I
+)
+_WROTE = re.compile(
+    r"(?:On|Am|Le|El|Il|Op) .{6,150}(?:wrote|schrieb.{0,80}|a écrit|escribió|ha scritto|schreef) ?:"
+    r"|-+ ?(?:Original|Forwarded) [Mm]essage ?-+"
+)
+_QUOTE = re.compile(r"(?:> ?)+")
+_SIGNATURE = "--"
+_LIST_ITEM = re.compile(r"[-*\u2022]\s|\(?\d{1,3}[.)]\s")
+_MIN_FULL_LINE = 55  # a shorter line of a mail ends where its author ended it
+_TIME = r"\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp]\.?[Mm]\.?)?"
+_DAY = r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}"
+# A time alone also begins the lines of timetables, so it must be in brackets, or the name.
+_CHAT = re.compile(
+    rf"(?:\[?{_DAY},?\s{_TIME}\]?(?:\s[-\u2013])?\s|\[{_TIME}\]\s|{_TIME}\s(?=<))"
+    r"<?([^:<>\n]{1,40})[:>]\s?(.*)"
+)
+_NO_MESSAGE = re.compile(
+    r"<.{3,40}>|.{0,30}\bomitted|.{0,12}message (?:was|has been) deleted\.?"
+    r"|.*end-to-end encrypted.*",
+    re.I,
+)
+_CUE = re.compile(r"\s*(?:\d+:)?\d{1,2}:\d{2}[.,]\d{3} --> (?:\d+:)?\d{1,2}:\d{2}[.,]\d{3}.*")
+_CUE_MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,40}>|\{\\[^{}]{1,20}\}")
+_MIN_LINES = 3
+
+
+def is_mail_file(data: bytes) -> bool:
+    """Whether these bytes are a mail as programs store it (.eml)."""
+    return _MIME.match(data[:20_000]) is not None
+
+
+def mail_parts(data: bytes) -> tuple[str, str, bytes, bool]:
+    """Return headers, as lines, and the body of a stored mail; its bytes if that is HTML."""
+    message = email.message_from_bytes(data, EmailMessage, policy=email.policy.default)
+    headers = [f"{name}: {message[name]}" for name in ("From", "Date", "Subject") if message[name]]
+    body = message.get_body(("plain", "html"))
+    if body is None:
+        return "\n".join(headers), "", b"", False
+    text = str(body.get_content())
+    is_html = body.get_content_subtype() == "html"
+    return "\n".join(headers), text, text.encode("utf-8", "replace"), is_html
+
+
+def message_text(text: str) -> str:
+    """Return what mail, chat or subtitles say, a paragraph per line; other text unchanged."""
+    lines = text.split("\n")
+    if sum(map(_is_cue, lines)) >= 2:
+        return "\n".join(_subtitles(lines))
+    filled = [line for line in lines if line.strip()]
+    num_chat = sum(_CHAT.match(line) is not None for line in filled)
+    if num_chat >= _MIN_LINES and num_chat > 0.5 * len(filled):
+        return "\n".join(_chat(lines))
+    if _num_headers(lines) >= 2 or any(_WROTE.fullmatch(line.strip()) for line in lines):
+        return "\n".join(_mail(lines))
+    return text
+
+
+def _is_cue(line: str) -> bool:
+    return "-->" in line and _CUE.fullmatch(line) is not None
+
+
+def _subtitles(lines: list[str]) -> Iterator[str]:
+    """Yield sentences, which run on from one subtitle to the next."""
+    said: list[str] = []
+    for line, after in zip(lines, [*lines[1:], ""]):
+        line = _CUE_MARKUP.sub("", line).strip()
+        if not line or _is_cue(line) or _is_cue(after) or line.startswith("WEBVTT"):
+            continue
+        said.append(line)
+        if ends_sentence(line):
+            yield " ".join(said)
+            said = []
+    yield " ".join(said)
+
+
+def _chat(lines: list[str]) -> Iterator[str]:
+    """Yield each message behind the name of its writer, without the time."""
+    current: list[str] = []
+    for line in [*lines, "[00:00] end: "]:
+        match = _CHAT.match(line)
+        if match is None:
+            current.append(line.strip())
+            continue
+        if current and not _NO_MESSAGE.fullmatch(current[0].partition(": ")[2]):
+            yield " ".join(filter(None, current))
+        current = [f"{match[1].strip()}: {match[2].strip()}"]
+
+
+def _num_headers(lines: list[str]) -> int:
+    """Return the number of header lines with which a text begins."""
+    number = 0
+    for line in (line for line in lines[:30] if line.strip()):
+        if not _HEADER.match(line):
+            break
+        number += 1
+    return number
+
+
+def _mail(lines: list[str]) -> Iterator[str]:
+    """Yield the paragraphs of a thread, quoted ones too, without headers and signatures."""
+    paragraph = last = ""
+    in_signature = False
+    for number, line in enumerate(lines):
+        depth = _QUOTE.match(line)
+        line = line[depth.end() if depth else 0 :].strip()
+        header = _HEADER.match(line)
+        is_quoted_by = _WROTE.fullmatch(line) is not None
+        starts_headers = header is not None and _num_headers(_unquoted(lines[number : number + 30])) >= 2
+        if in_signature and not (depth or is_quoted_by or starts_headers):
+            continue
+        in_signature = line == _SIGNATURE
+        if header and (starts_headers or not last):
+            line, last = _header_line(line, header[1]), ""
+            yield from filter(None, (paragraph, line))
+            paragraph = ""
+            continue
+        if is_quoted_by or in_signature:
+            line = ""
+        if line and len(last) >= _MIN_FULL_LINE and not _LIST_ITEM.match(line):
+            paragraph += f" {line}"
+        else:
+            yield from filter(None, [paragraph])
+            paragraph = line
+        last = line
+    yield paragraph
+
+
+def _unquoted(lines: list[str]) -> list[str]:
+    return [_QUOTE.sub("", line, count=1) for line in lines]
+
+
+def _header_line(line: str, value: str) -> str:
+    """Return what a header tells a reader: who wrote, when, about what; empty for others."""
+    if not line.startswith(("From", "Von", "Date", "Sent", "Datum", "Subject", "Betreff")):
+        return ""
+    return re.sub(r"\s*<[^<>]*>|^(?:(?:Re|Fwd?|AW|WG): ?)+", "", value, flags=re.I).strip()

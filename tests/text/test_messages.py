@@ -1,0 +1,110 @@
+"""What people write to one another is read as prose; each file in fixtures/real is one example."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hiersum import Summarizer
+from hiersum.text.documents import read_document
+from hiersum.text.messages import message_text
+from hiersum.text.paragraphs import is_fragment, split_document
+
+REAL = Path(__file__).parents[1] / "fixtures" / "real"
+
+
+def prose(name: str) -> list[str]:
+    """Return the paragraphs of an example that may be summarised."""
+    document, _ = read_document(REAL / name)
+    return [text for text in split_document(document) if not is_fragment(text)]
+
+
+def test_mail_is_read_with_its_quotes_and_without_headers_and_signatures() -> None:
+    assert prose("mail.txt") == [
+        "the council agreed last night to keep the library open until eight on Thursdays. The pilot "
+        "starts on 1 June and runs for six months. We will need two more people at the desk, and the "
+        "budget covers 9,400 pounds for them.",
+        "Could you ask the volunteers whether they would take the late shift?",
+        "the survey is done. Of 612 visitors, 431 asked for a late evening, and most of them named "
+        "Thursday. The school would use the study room twice a week.",
+        "Tom, when will the survey of the visitors be finished? The council meets on Monday evening.",
+    ]
+    whole = read_document(REAL / "mail.txt")[0].text
+    assert whole.startswith(
+        "Anna Reed\nTue, 12 May 2026 09:14:22 +0100\nOpening hours of the library"
+    )
+    assert not any(part in whole for part in ("@", "Tel.", "wrote:", ">", "environment"))
+
+
+def test_stored_mail_is_decoded() -> None:
+    assert prose("stored.eml") == [
+        "The café at the harbour reopens on 4 July, after the roof was mended. It will have forty "
+        "seats outside."
+    ]
+    whole = read_document(REAL / "stored.eml")[0].text
+    assert whole.startswith("Zoë Reed\n")
+    assert "Café at the harbour" in whole
+
+
+def test_chat_is_read_with_names_and_without_times() -> None:
+    assert prose("chat.txt") == [
+        "Maya: did everyone get home ok after the flood warning?",
+        "Ben: yes but Mill Lane is closed, the water is up to the wall",
+        "Priya: the fire brigade is pumping out the cellar of the Red Lion",
+        "Ben: they say the bridge stays closed until Thursday morning",
+        "Omar: school is shut tomorrow, just got the message from the head",
+        "Omar: sandbags can be picked up at the town hall until ten tonight",
+    ]
+
+
+@pytest.mark.parametrize(
+    "start",
+    ["[18:02] Ben: ", "18:02 <Ben> ", "2026-05-12 18:02 - Ben: ", "5/12/26, 6:02 PM - Ben: "],
+)
+def test_chat_is_known_in_other_forms(start: str) -> None:
+    said = ["the bridge is shut", "it opens on Friday", "take the ferry"]
+    assert message_text("\n".join(start + text for text in said)) == "\n".join(
+        f"Ben: {text}" for text in said
+    )
+
+
+def test_subtitles_are_read_as_sentences() -> None:
+    assert prose("subtitles.srt") == [
+        "The glacier above the village has lost forty metres of ice in ten years.",
+        "Ranger: Every spring we measure the edge, and every spring it is further up.",
+        "The stream that feeds the mill now runs dry in August.",
+        "So the farmers are building a reservoir for the summer.",
+    ]
+    web = "WEBVTT\n\n00:01.000 --> 00:04.000\nThe mill\nis closed.\n\n00:05.000 --> 00:06.000\nStill.\n"
+    assert message_text(web).split("\n") == ["The mill is closed.", "Still.", ""]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "9:00 Opening: the mayor speaks\n9:30 Walk: along the harbour\n10:00 Lunch: soup",
+        "Note: the bridge is shut.\nFrom: Monday on, ferries sail.\nIt is so.",
+        "He wrote:\n> quoted by hand\nand went on.",
+        "1\n2\n3 --> 4\n",
+        "To: the editor",
+    ],
+)
+def test_other_text_is_left_alone(text: str) -> None:
+    assert message_text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("name", "kept", "left_out"),
+    [
+        ("minutes.txt", "The meeting agreed, with one vote against.", "4. Any other business"),
+        ("readme.md", "The lock is closed automatically at 4.5 metres.", "pip install"),
+        ("oneline.txt", "The roof is unsafe, engineers found in July.", "Harbour pool to close"),
+        ("shopping.txt", "two loaves of bread", "error"),
+    ],
+)
+def test_summaries_of_other_kinds_quote_what_was_said(name: str, kept: str, left_out: str) -> None:
+    summary = Summarizer().summarize([REAL / name])
+    texts = [sentence.text for sentence in summary.sentences]
+    assert kept in texts
+    assert not any(left_out in text for text in texts)

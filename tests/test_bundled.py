@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+from languages import DOCUMENTS, TITLES, joined
 from support import REPOSITORY
 
 from hiersum import Summarizer
@@ -188,6 +189,19 @@ def test_bundled_model_leaves_other_languages_to_lexrank(
         assert summary.system == "lexrank"
         assert summary.text
     assert "writes English only" in caplog.text
+
+
+@pytest.mark.parametrize("language", DOCUMENTS)
+def test_bundled_model_quotes_whole_sentences_of_other_languages(
+    language: str, summarizer: Summarizer, caplog: pytest.LogCaptureFixture
+) -> None:
+    written = {sentence for sentences in DOCUMENTS[language] for sentence in sentences}
+    texts = [joined(language, sentences) for sentences in DOCUMENTS[language]]
+    summary = summarizer.summarize(texts, title=TITLES[language])
+    assert summary.system == "lexrank"
+    assert len(summary.sentences) >= 3
+    assert {sentence.text for sentence in summary.sentences} <= written
+    assert "writes English only, so sentences are quoted" in caplog.text
 
 
 def test_bundled_model_keeps_letters_that_it_does_not_know(summarizer: Summarizer) -> None:

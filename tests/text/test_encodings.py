@@ -93,6 +93,11 @@ def test_what_no_reader_should_see_is_dropped() -> None:
     )
 
 
+def test_clean_text_drops_overrides_that_show_text_backwards() -> None:
+    """Direction marks stay, as right-to-left text needs them."""
+    assert clean_text("a\u202ecod.exe\u202c\u2066b\u2069\u200f\u200e") == "acod.exeb\u200f\u200e"
+
+
 def test_accents_are_joined_to_their_letters() -> None:
     assert clean_text("Marti\u0301nez") == "Mart\u00ednez"
 

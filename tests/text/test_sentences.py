@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from languages import DOCUMENTS, joined
 
 from hiersum.text.sentences import ends_sentence, split_sentences, without_label
 
@@ -40,6 +41,12 @@ def test_sentences_come_apart_where_a_person_would_part_them(sentences: list[str
 )  # fmt: skip
 def test_other_scripts_have_sentences_too(text: str, number: int) -> None:
     assert len(split_sentences(text)) == number
+
+
+@pytest.mark.parametrize("language", DOCUMENTS)
+def test_split_sentences_finds_those_of_other_languages(language: str) -> None:
+    for sentences in DOCUMENTS[language]:
+        assert split_sentences(joined(language, sentences)) == sentences
 
 
 @given(st.text(max_size=300))

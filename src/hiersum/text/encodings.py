@@ -30,9 +30,11 @@ _CENTRAL_LANGUAGES = frozenset("pl cs sk hu hr sl sr bs ro sq tr lt lv et".split
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _SPACES = re.compile("[\u00a0\u2000-\u200a\u202f\u205f\u3000]")
 # Control characters (which terminals would obey), lone surrogates (which cannot be encoded), and
-# invisible formatting. Joiners are kept: Persian and Hindi need them.
+# invisible formatting, such as overrides that show text backwards. Joiners and direction marks are
+# kept: Persian, Hindi and Arabic need them.
 _UNWANTED = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u2060\ufeff\ufff9-\ufffb\ud800-\udfff]"
+    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff"
+    "\ufff9-\ufffb\ud800-\udfff]"
 )
 
 

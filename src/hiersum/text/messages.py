@@ -123,7 +123,9 @@ def _mail(lines: list[str]) -> Iterator[str]:
         line = line[depth.end() if depth else 0 :].strip()
         header = _HEADER.match(line)
         is_quoted_by = _WROTE.fullmatch(line) is not None
-        starts_headers = header is not None and _num_headers(_unquoted(lines[number : number + 30])) >= 2
+        starts_headers = (
+            header is not None and _num_headers(_unquoted(lines[number : number + 30])) >= 2
+        )
         if in_signature and not (depth or is_quoted_by or starts_headers):
             continue
         in_signature = line == _SIGNATURE

@@ -32,9 +32,12 @@ _ALSO_WORDS = frozenset("no sun sat art mar dec ed".split())
 _BEFORE_NUMBERS = frozenset(
     "pop min max abs env aprox pág págs pag янв февр авг сент окт нояб дек".split()
 )
+_HINDI_TITLES = ("\u0921\u0949", "\u092a\u094d\u0930\u094b")  # Dr, Prof
 _CANDIDATE = re.compile(
-    r"""(?<![.!?\u2026])(?P<end>[.!?\u2026\u061f\u06d4\u0964\u0965\u1362]+["'\u201d\u2019\u00bb)\]]*)(?P<space>\s+)(?=\S)"""
-    r"""|(?P<wide>[\u3002\uff01\uff1f\uff61]+["'\u201d\u2019\u300d\u300f\uff09]*)\s*(?=\S)"""
+    r"""(?<![.!?\u2026])(?P<end>[.!?\u2026\u061f\u06d4\u0964\u0965\u1362]+"""
+    r"""(?:["'\u201d\u2019\u00bb)\]]|[ ]\u00bb)*)"""
+    r"""(?P<space>\s+)(?=\S)"""
+    r"""|(?P<wide>[\u3002\uff01\uff1f\uff61]+["'\u201d\u2019\u300d\u300f\uff09]*+)\s*(?=\S)"""
 )
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)[a-z]*\.?"
 _DATE = rf"(?:{_MONTH}[ ]\d{{1,2}}|\d{{1,2}}[ ]{_MONTH})"
@@ -95,8 +98,8 @@ def _is_boundary(text: str, match: re.Match[str]) -> bool:
     if match["end"] != ".":  # "?!", "...", or a stop with a closing quote: no abbreviation
         return True
     before = _LAST_WORD.search(text, max(0, match.start() - 30), match.start())
-    if before is None:
-        return True
+    if before is None:  # also after vowel signs, which are no letters to Python
+        return not text.endswith(_HINDI_TITLES, 0, match.start())
     word = before[0].lower()
     if _ORDINAL.fullmatch(word) and _AFTER_ORDINAL.match(following):  # "zum 31. Dezember"
         return False
@@ -106,8 +109,10 @@ def _is_boundary(text: str, match: re.Match[str]) -> bool:
         return starts_anew
     if _INITIALS.fullmatch(word):  # "J. Smith", "J.R.R. Tolkien", but "Vitamin C. The ..."
         return starts_anew and word != "i"
-    if word in _BEFORE_NUMBERS and following[0].isdigit():  # "pop. 340"
-        return False
-    if word.rpartition("-")[2] in _ALSO_WORDS:  # "No. 5", "Fig. 3", but "He said no. Then ..."
+    if (word in _BEFORE_NUMBERS or word.endswith("str")) and following[0].isdigit():
+        return False  # "pop. 340", "Hauptstr. 12"
+    if (
+        re.split("[-'\u2019]", word)[-1] in _ALSO_WORDS
+    ):  # "No. 5", "Fig. 3", but "He said no. Then ..."
         return not following[0].isdigit() and (starts_anew or word == "no")
     return word not in ABBREVIATIONS

@@ -199,7 +199,7 @@ def test_a_busy_server_is_shown_kindly_and_nothing_is_lost(
     page.route(
         "**/v1/summarize/stream",
         lambda route: route.fulfill(
-            status=503, headers={"Retry-After": "2"}, json={"detail": detail}
+            status=429, headers={"Retry-After": "2"}, json={"detail": detail}
         ),
     )
     page.get_by_role("button", name="Summarise").click()

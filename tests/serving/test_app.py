@@ -13,7 +13,7 @@ import pytest
 from servers import PROSE, GatedSummarizer, events
 
 from hiersum import Cluster, Document, Summarizer, load_config
-from hiersum.serving import app
+from hiersum.serving import app, messages
 from hiersum.serving.messages import SummarizeBody
 from hiersum.types import SummarySentence
 
@@ -173,7 +173,7 @@ def test_a_full_server_says_when_to_come_again(serve: Serve) -> None:
         wait_until(lambda: count(client, "hiersum_queue_requests ") == 2)
         for path in ("/v1/summarize", "/v1/summarize/stream"):
             refused = client.post(path, json=BODY)
-            assert refused.status_code == 503
+            assert refused.status_code == 429
             assert int(refused.headers["retry-after"]) >= 1
             assert refused.json()["detail"].startswith("too many requests are waiting; try again")
         assert client.get("/readyz").status_code == 503
@@ -182,6 +182,21 @@ def test_a_full_server_says_when_to_come_again(serve: Serve) -> None:
         assert [f.result().status_code for f in (first, *others)] == [200] * 3
     assert client.get("/readyz").status_code == 200
     assert count(client, "hiersum_refused_total") == 2
+
+
+def test_bodies_that_arrive_at_once_are_bounded_together(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(messages, "MAX_ARRIVING_BYTES", 1_000)
+    client = serve(Summarizer())
+    large = {**BODY, "title": "x" * 1_000}
+    refused = client.post("/v1/summarize", json=large)
+    assert refused.status_code == 429
+    assert refused.headers["retry-after"] == "5"
+    assert refused.json()["detail"] == (
+        "the request: too much is arriving at once; try again in a moment"
+    )
+    assert client.post("/v1/summarize", json=BODY).status_code == 200, "the room is free again"
 
 
 @pytest.mark.parametrize("path", ["/v1/summarize", "/v1/summarize/stream"])

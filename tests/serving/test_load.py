@@ -77,7 +77,7 @@ async def send(client: httpx.AsyncClient, kind: str, body: dict[str, Any]) -> tu
             answer = await client.post(path, json=body, timeout=timeout)
         except httpx.TimeoutException:
             return "cancelled", None
-        if answer.status_code != 503:
+        if answer.status_code != 429:
             break
         assert int(answer.headers["retry-after"]) >= 1
         await asyncio.sleep(0.1)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -180,8 +181,7 @@ def write_study(study: Study, links: Links, folder: Path) -> None:
             f"{folder}: holds a study already, perhaps with answers; give another --out"
         )
     _make(folder)
-    _write_json(asdict(links), folder / JUDGES_FILE)
-    (folder / JUDGES_FILE).chmod(0o600)
+    _write_json(asdict(links), folder / JUDGES_FILE, mode=0o600)
     _write_json(study.to_record(), folder / STUDY_FILE)  # last: it makes the folder a study
 
 
@@ -369,6 +369,8 @@ def _make(folder: Path) -> None:
         raise InputError(f"{folder}: cannot be made ({error.strerror})") from error
 
 
-def _write_json(record: dict[str, Any], path: Path) -> None:
+def _write_json(record: dict[str, Any], path: Path, mode: int | None = None) -> None:
     with write_atomically(path) as file:
+        if mode is not None:
+            os.fchmod(file.fileno(), mode)  # before there is anything to read
         file.write(json.dumps(record, ensure_ascii=False, indent=1).encode() + b"\n")

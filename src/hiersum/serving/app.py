@@ -53,7 +53,8 @@ _ANSWERS: dict[int | str, dict[str, Any]] = {
     413: {"model": ErrorAnswer, "description": "The request is too large."},
     415: {"model": ErrorAnswer, "description": "The body is not declared as JSON."},
     422: {"model": ErrorAnswer, "description": "A field is missing, unknown or out of range."},
-    503: {"model": ErrorAnswer, "description": "The queue is full; see Retry-After."},
+    429: {"model": ErrorAnswer, "description": "Too many requests wait; see Retry-After."},
+    503: {"model": ErrorAnswer, "description": "The server is starting or stopping."},
 }
 BODY_SECONDS = 60.0
 """Within which a request must arrive."""
@@ -183,7 +184,10 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
     )
     async def readyz() -> dict[str, str]:
         """Say whether requests are accepted."""
-        queue.check_open()
+        try:
+            queue.check_open()
+        except RequestError as error:
+            raise RequestError(503, str(error), error.headers) from None
         return {"status": "ready"}
 
     @app.get("/metrics", dependencies=guarded)

@@ -35,6 +35,9 @@ OPTIONS: dict[str, tuple[type, str]] = {
     "report": (bool, "true or false"),
 }
 _WHERE = "request"
+MAX_ARRIVING_BYTES = 400_000_000
+"""Of bodies that have not arrived in full; more would fill the memory before any is refused."""
+_arriving = 0
 
 
 class RequestError(HiersumError):
@@ -66,6 +69,7 @@ async def read_body(
     http: HttpRequest, name: str, *, kind: str, max_bytes: int, seconds: float
 ) -> bytes:
     """Return a request's body; refuse another content type, and what is too large or too slow."""
+    global _arriving
     given = http.headers.get("content-type", "").partition(";")[0].strip().lower()
     if given != kind:
         # Browsers let other sites send other content types without a CORS check.
@@ -79,10 +83,16 @@ async def read_body(
         async with asyncio.timeout(seconds):
             async for chunk in http.stream():
                 body += chunk
+                _arriving += len(chunk)
                 if len(body) > max_bytes:
                     raise too_large
+                if _arriving > MAX_ARRIVING_BYTES:
+                    detail = f"{name}: too much is arriving at once; try again in a moment"
+                    raise RequestError(429, detail, {"Retry-After": "5"})
     except TimeoutError:
         raise RequestError(408, f"{name}: took longer than {seconds:g} s to arrive") from None
+    finally:
+        _arriving -= len(body)
     return bytes(body)
 
 

@@ -83,7 +83,7 @@ class BatchQueue:
             raise RequestError(503, "the server is starting or stopping")
         if len(self._waiting) >= self._config.max_queue:
             detail = f"too many requests are waiting; try again in {_RETRY_SECONDS} s"
-            raise RequestError(503, detail, {"Retry-After": str(_RETRY_SECONDS)})
+            raise RequestError(429, detail, {"Retry-After": str(_RETRY_SECONDS)})
 
     def submit(self, job: Job) -> int:
         """Append a request to the queue; return the number ahead of it."""

@@ -186,7 +186,7 @@ function showProblem(problem, kind = "") {
       key,
       h("button", { type: "button", onclick: () => (useApiKey(key.value), start()) }, "Use this key"),
     );
-  } else if (problem.retryAfter !== null && isKnown && problem.status === 503) {
+  } else if (problem.retryAfter !== null && isKnown && [429, 503].includes(problem.status)) {
     heading = "The server is busy";
     actions.push(h("button", { type: "button", onclick: run }, "Try again"));
   }

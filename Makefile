@@ -5,7 +5,7 @@ BIN := .venv/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev browser demo test test-slow check format lint types bench upgrade clean
+.PHONY: help install install-dev browser demo test test-slow check format lint types bench torture upgrade clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -72,6 +72,9 @@ bench: .venv/installed-dev ## speed against other packages, written to benchmark
 	$(BIN)/python benchmarks/padding_cost.py
 	$(BIN)/python benchmarks/attribution.py
 	$(BIN)/python benchmarks/scale.py
+
+torture: .venv/installed-dev ## kill -9, full disks and hostile input for an hour, counted in benchmarks/results
+	$(BIN)/python benchmarks/torture.py
 
 upgrade: ## the newest releases of everything but torch into .venv and constraints.txt; then test
 	rm -rf .venv && $(PYTHON) -m venv .venv

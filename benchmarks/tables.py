@@ -504,6 +504,50 @@ def tree() -> str:
     return "\n".join(["```", *lines, "```"])
 
 
+def kills_table() -> str:
+    """Return how often each command was killed, and how often its result was the same."""
+    found = latest("torture_kill")["kill"]
+    lines = [
+        "| command | kills | finished runs | equal to a run never killed |",
+        "|---|---|---|---|",
+    ]
+    for name, of in found.items():
+        if name != "judges":
+            lines.append(f"| `{name}` | {of['kills']} | {of['runs']} | {of['equal']} |")
+    if judges := found.get("judges"):
+        total = sum(of["kills"] for of in found.values())
+        lines.append(
+            f"\nA process that stores judges' answers was killed {judges['kills']} times: of "
+            f"{judges['acknowledged']:,} acknowledged answers, {judges['lost']} were lost and "
+            f"{judges['doubled']} stored twice. Kills in all: {total}."
+        )
+    return "\n".join(lines)
+
+
+def disks_table() -> str:
+    """Return what happened on full and read-only disks."""
+    lines = [
+        "| command | refused, of 3 sizes | equal after more room | read-only refused |",
+        "|---|---|---|---|",
+    ]
+    for name, of in latest("torture_disk")["disk"].items():
+        words = ["yes" if of[key] else "no" for key in ("equal after", "read-only")]
+        lines.append(f"| `{name}` | {of['refused']} | {words[0]} | {words[1]} |")
+    return "\n".join(lines)
+
+
+def hostile_table() -> str:
+    """Return how hostile inputs ended."""
+    found = latest("torture_hostile")["hostile"]
+    lines = ["| input | read | refused | other errors | slowest, s |", "|---|---|---|---|---|"]
+    for name, of in found.items():
+        cells = [f"{of[key]:,}" for key in ("read", "refused", "bugs")]
+        lines.append(f"| {name} | {' | '.join(cells)} | {of['slowest_seconds']} |")
+    total = sum(of["read"] + of["refused"] + of["bugs"] for of in found.values())
+    lines.append(f"\nIn all {total:,} inputs.")
+    return "\n".join(lines)
+
+
 NO_ROOMS = ("__init__.py", "__main__.py")
 
 
@@ -521,6 +565,7 @@ PAGES = {
     "docs/evaluation.md": {"rouge": rouge_text, "quality": quality_table},
     "docs/reproducing.md": {"experiment": experiment_table, "reproduced": reproduced_tables},
     "docs/models.md": {"attribution": attribution_table},
+    "docs/reliability.md": {"kills": kills_table, "disks": disks_table, "hostile": hostile_table},
     "docs/serving.md": {"serving": serving_text},
     "docs/human-evaluation.md": {"false-alarms": false_alarms_table},
     "docs/training.md": {

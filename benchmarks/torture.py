@@ -1,6 +1,6 @@
 """Kill, fill the disk, lie and flood: is anything lost, doubled or broken?
 
-    python benchmarks/torture.py [--kills N] [--inputs N] [--minutes N] [--only PART ...]
+    python benchmarks/torture.py [--kills N] [--inputs N] [--minutes N] [--only PART ...] [--dry]
 
 **kill**: each long command runs on the example data in a process that is killed (SIGKILL, with its
 workers) at random moments and started again, until it has finished; what it then left must equal,
@@ -414,6 +414,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument("--inputs", type=int, default=9_000, help="hostile inputs for each reader")
     parser.add_argument("--minutes", type=float, default=60, help="wall time at most, about")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--dry", action="store_true", help="print the counts, write no results")
     parser.add_argument("--only", nargs="*", default=["kill", "disk", "hostile"])
     parser.add_argument("--jobs", nargs="*", default=[*JOBS, "judges"], choices=[*JOBS, "judges"])
     return parser.parse_args()
@@ -455,5 +456,9 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    for what, found in run(parse_arguments()).items():
-        write_results(f"torture_{what}", {"processor_seconds": round(_spent()), **found})
+    asked = parse_arguments()
+    for what, found in run(asked).items():
+        if asked.dry:
+            print(json.dumps(found))
+        else:
+            write_results(f"torture_{what}", {"processor_seconds": round(_spent()), what: found})

@@ -161,3 +161,27 @@ def test_what_a_benchmark_imports_is_there(path: Path) -> None:
     roots = {name.split(".")[0] for name in imported_names(path.read_text())} - {"__future__"}
     missing = {root for root in roots - beside if importlib.util.find_spec(root) is None}
     assert not missing
+
+
+def test_no_module_requests_anything_from_another_machine() -> None:
+    """Models of the hub are downloaded by huggingface_hub, which is asked by name."""
+    clients = {"urllib.request", "http.client", "requests", "httpx", "aiohttp", "ftplib", "socket"}
+    for path in MODULES:
+        names = imported_names(path.read_text())
+        found = {name for name in clients if any(f"{n}.".startswith(f"{name}.") for n in names)}
+        may_listen = path_id(path) in ("serving/server.py", "distributed.py")  # as server, for Ray
+        assert found <= ({"socket"} if may_listen else set()), path_id(path)
+
+
+def test_no_module_runs_what_it_reads() -> None:
+    """Released checkpoints are pickles: PyTorch's reader of weights alone opens them."""
+    for path in MODULES:
+        tree = ast.parse(path.read_text())
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.Call):
+                continue
+            called = ast.unparse(node.func)
+            assert called not in ("eval", "exec", "pickle.load", "pickle.loads", "marshal.loads")
+            if called == "torch.load":
+                arguments = {word.arg: ast.unparse(word.value) for word in node.keywords}
+                assert arguments.get("weights_only") == "True", path_id(path)

@@ -539,10 +539,13 @@ def disks_table() -> str:
 def hostile_table() -> str:
     """Return how hostile inputs ended."""
     found = latest("torture_hostile")["hostile"]
-    lines = ["| input | read | refused | other errors | slowest, s |", "|---|---|---|---|---|"]
+    lines = [
+        "| input | read | refused | other errors | slowest, processor s |",
+        "|---|---|---|---|---|",
+    ]
     for name, of in found.items():
         cells = [f"{of[key]:,}" for key in ("read", "refused", "bugs")]
-        lines.append(f"| {name} | {' | '.join(cells)} | {of['slowest_seconds']} |")
+        lines.append(f"| {name} | {' | '.join(cells)} | {of['slowest_processor_seconds']} |")
     total = sum(of["read"] + of["refused"] + of["bugs"] for of in found.values())
     lines.append(f"\nIn all {total:,} inputs.")
     return "\n".join(lines)

@@ -47,6 +47,18 @@ def test_stored_mail_is_decoded() -> None:
     assert "Café at the harbour" in whole
 
 
+def test_stored_html_mail_is_read_as_a_page(tmp_path: Path) -> None:
+    page = (
+        '<html><head><meta charset="iso-8859-1"></head><body><p>Das Café am Hafen öffnet am Montag.'
+        "</p><p>Es hat vierzig Plätze im Freien, sagte die Stadt.</p></body></html>"
+    )
+    header = "MIME-Version: 1.0\nSubject: x\nContent-Type: text/html; charset=iso-8859-1\n\n"
+    (tmp_path / "a.eml").write_bytes((header + page).encode("latin-1"))
+    text = read_document(tmp_path / "a.eml")[0].text
+    assert "Das Café am Hafen öffnet am Montag." in text
+    assert "<" not in text
+
+
 def test_chat_is_read_with_names_and_without_times() -> None:
     assert prose("chat.txt") == [
         "Maya: did everyone get home ok after the flood warning?",

@@ -28,7 +28,11 @@ _STOP_SECONDS = 60.0
 
 def run_app(app: FastAPI, listener: socket.socket) -> None:
     """Serve an application until SIGINT or SIGTERM, without an access log."""
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="on")
+    # Proxies keep idle connections for a minute and expect the same; a request that meets a closing
+    # connection is lost.
+    config = uvicorn.Config(
+        app, log_config=None, access_log=False, lifespan="on", timeout_keep_alive=75
+    )
     # uvicorn re-raises the signal after it has stopped; nothing is left to do then.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)

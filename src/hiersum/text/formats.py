@@ -278,11 +278,11 @@ def _html_text(data: bytes, name: str) -> Extract:
 
 def _mail_text(data: bytes, name: str) -> str:
     try:
-        headers, text, page, is_html = mail_parts(data)
+        headers, text, is_html = mail_parts(data)
     except Exception as error:  # the email package raises many kinds of errors on damaged mail
         raise InputError(f"{name}: damaged mail ({_first_line(error)})") from error
-    if is_html:
-        text = _html_text(page, name).text
+    if is_html:  # with a mark, as the page may declare the encoding that the mail had
+        text = _html_text(codecs.BOM_UTF8 + text.encode("utf-8", "replace"), name).text
     return message_text(clean_text(f"{headers}\n\n{text}"))
 
 

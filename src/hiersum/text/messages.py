@@ -47,16 +47,15 @@ def is_mail_file(data: bytes) -> bool:
     return _MIME.match(data[:20_000]) is not None
 
 
-def mail_parts(data: bytes) -> tuple[str, str, bytes, bool]:
-    """Return headers, as lines, and the body of a stored mail; its bytes if that is HTML."""
+def mail_parts(data: bytes) -> tuple[str, str, bool]:
+    """Return headers, as lines, and the body of a stored mail, and whether that is HTML."""
     message = email.message_from_bytes(data, EmailMessage, policy=email.policy.default)
     headers = [f"{name}: {message[name]}" for name in ("From", "Date", "Subject") if message[name]]
     body = message.get_body(("plain", "html"))
     if body is None:
-        return "\n".join(headers), "", b"", False
-    text = str(body.get_content())
+        return "\n".join(headers), "", False
     is_html = body.get_content_subtype() == "html"
-    return "\n".join(headers), text, text.encode("utf-8", "replace"), is_html
+    return "\n".join(headers), str(body.get_content()), is_html
 
 
 def message_text(text: str) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from hiersum.atomic import replacing
-from hiersum.errors import DataError, InputError
+from hiersum.errors import DataError, InputError, check_extra
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -75,8 +75,14 @@ def open_binary(path: Path) -> IO[bytes]:
     return file
 
 
+def check_parquet() -> None:
+    """Refuse Parquet files if the package that reads and writes them is missing."""
+    check_extra("reading or writing Parquet", "parquet", "pyarrow")
+
+
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
     """Yield the rows of a Parquet file as records, a batch at a time."""
+    check_parquet()
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -99,6 +105,7 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[d
 
 def parquet_rows(path: Path) -> int | None:
     """Return the number of rows in a Parquet file; None if it cannot be opened."""
+    check_parquet()
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -220,11 +220,19 @@ def test_the_readme_fits_on_a_few_screens() -> None:
     assert len((REPOSITORY / "README.md").read_text().splitlines()) <= 150
 
 
-def test_the_changelog_begins_with_this_version() -> None:
+def test_the_changelog_keeps_its_form() -> None:
+    """Unreleased first, then versions with their dates, newest first; in each, sections in one order."""
     changelog = (REPOSITORY / "CHANGELOG.md").read_text()
-    newest = re.search(r"^## \[(.+?)\]", changelog, flags=re.M)
-    assert newest is not None
-    assert newest[1] == hiersum.__version__
+    headings = re.findall(r"^## (.+)$", changelog, flags=re.M)
+    assert headings[0] == "[Unreleased]" or headings[0].startswith(f"[{hiersum.__version__}] - ")
+    released = [heading for heading in headings if heading != "[Unreleased]"]
+    dates = [heading.partition(" - ")[2] for heading in released]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", date) for date in dates)
+    assert dates == sorted(dates, reverse=True)
+    order = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
+    for part in re.split(r"^## .+$", changelog, flags=re.M)[1:]:
+        sections = re.findall(r"^### (.+)$", part, flags=re.M)
+        assert sections == [name for name in order if name in sections]
 
 
 def test_every_link_between_pages_leads_somewhere() -> None:
@@ -238,7 +246,7 @@ def test_every_link_between_pages_leads_somewhere() -> None:
 
 def test_make_lists_its_targets() -> None:
     completed = subprocess.run(["make", "help"], cwd=REPOSITORY, capture_output=True, text=True)
-    for target in ("demo", "test", "test-slow", "check", "bench"):
+    for target in ("demo", "test", "test-slow", "check", "docs", "docs-serve", "dist", "bench"):
         assert f"make {target} " in completed.stdout
 
 

@@ -112,18 +112,34 @@ def train(
 
 
 def plot(
-    runs: Annotated[
-        list[Path], Argument(metavar="RUN", callback=check_exists, help="Run folders.")
+    sources: Annotated[
+        list[Path],
+        Argument(
+            metavar="RUN|RESULT",
+            callback=check_exists,
+            help="Run folders, or one result that `summarize --json` printed into a file.",
+        ),
     ],
     out: Annotated[
-        Path | None, Option(help="The picture (.svg .png .pdf).  [default: RUN/curves.svg]")
+        Path | None,
+        Option(
+            help="The picture (.svg .png .pdf).  [default: RUN/curves.svg, or RESULT with .svg]"
+        ),
     ] = None,
 ) -> None:
-    """Draw the curves of runs: loss, validation and learning rate."""
-    check_extra("drawing curves", "train", "matplotlib")
-    from hiersum.training.curves import plot_runs
+    """Draw the curves of runs, or the plan of a summary: which sentence has which source."""
+    first, *others = sources
+    if first.is_dir():
+        check_extra("drawing curves", "train", "matplotlib")
+        from hiersum.training.curves import plot_runs
 
-    typer.echo(plot_runs(runs, out or runs[0] / "curves.svg"))
+        typer.echo(plot_runs(sources, out or first / "curves.svg"))
+        return
+    if others:
+        raise InputError("a picture shows the plan of one summary; give one result")
+    from hiersum.reporting.plan_picture import plot_plan, read_result
+
+    typer.echo(plot_plan(read_result(first), out or first.with_suffix(".svg")))
 
 
 def finetune(

@@ -1,4 +1,4 @@
-"""Read and write files: lines, plain or gzip, Parquet, checksums, and atomic writes."""
+"""Read and write files: lines, plain or gzip, Parquet, pictures, checksums, and atomic writes."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from hiersum.errors import DataError, InputError, check_extra
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from matplotlib.figure import Figure
 
 MAX_RECORD_BYTES = 128_000_000
 """Limit for one cluster; guards against gzip bombs."""
 _GZIP = b"\x1f\x8b"
 _ROWS_AT_A_TIME = 256
+_PICTURES = (".svg", ".png", ".pdf")
 
 
 def read_lines(path: Path, *, keep_blank: bool = False) -> Iterator[tuple[int, bytes]]:
@@ -150,6 +152,26 @@ def write_parquet(path: Path, records: Iterable[Mapping[str, Any]], schema: pa.S
             writer.write_table(pa.Table.from_pylist(rows, schema))
             number += len(rows)
     return number
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a name for a picture that cannot be drawn, or any if matplotlib is missing."""
+    if path.suffix.lower() not in _PICTURES:
+        raise InputError(f"{path}: give the picture a name that ends in {', '.join(_PICTURES)}")
+    check_extra("drawing", "train", "matplotlib")
+
+
+def write_picture(figure: Figure, path: Path) -> Path:
+    """Write a figure in the format of the path's suffix; equal figures give equal bytes."""
+    import matplotlib
+
+    kind = path.suffix[1:].lower()
+    with (
+        write_atomically(path) as file,
+        matplotlib.rc_context({"svg.hashsalt": "hiersum"}),
+    ):
+        figure.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else None)
+    return path
 
 
 def checksum(paths: Iterable[Path]) -> str:

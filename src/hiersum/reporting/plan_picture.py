@@ -67,7 +67,8 @@ def plot_plan(result: Mapping[str, Any], out: Path) -> Path:
         )
     lowest, below = below, 0.0
     for number, sentence in enumerate(result["sentences"], start=1):
-        support = "" if sentence["support"] is None else f", support {sentence['support']:.0%}"
+        has_support = sentence["support"] is not None  # quoting systems have none
+        support = f", support {int(100 * sentence['support'])}%" if has_support else ""
         head = f"{number}{', quoted' if sentence['quoted'] else ''}{support}"
         middle, below = _box(axes, _LEFT, below, head, sentence["text"], _INK)
         for place in dict.fromkeys(map(_place, sentence["sources"])):

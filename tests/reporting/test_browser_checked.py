@@ -112,7 +112,8 @@ def test_unsupported_facts_are_marked(open_page: Open, bridge: Summary, tmp_path
     result = result_with_report(bridge)
     text = "\N{BRIDGE AT NIGHT} It cost 48 million crowns, said Ada Lovelace."
     unsupported = [{**span_of("Ada Lovelace", text), "kind": "name"}]
-    result["sentences"][0] = {"text": text, "sources": [], "unsupported": unsupported}
+    result["sentences"][0] = {**result["sentences"][0], "text": text, "shown": text}
+    result["sentences"][0] |= {"sources": [], "unsupported": unsupported}
     write_results([result], tmp_path / "r.html")
     page = open_page((tmp_path / "r.html").as_uri()).page
     assert page.locator(".sentence .unsupported").text_content() == "Ada Lovelace (in no source)"

@@ -87,6 +87,8 @@ def summarize(
     settings: SetOption = None,
 ) -> None:
     """Summarise documents, or every cluster of a corpus."""
+    check_exists([name for name in files or () if name not in ("", "-")])
+    check_exists(input_path)
     config = load_config(config_path, settings or (), recommended=recommended_settings(model))
     asked = {
         "focus": focus,
@@ -108,7 +110,6 @@ def summarize(
             )
         if not files:
             raise InputError("nothing to summarise; give files or folders, - for stdin, or --input")
-        check_exists([name for name in files if name not in ("", "-")])
         _check_request(config, title, **asked)
         if report_path is not None:
             _check_target(report_path, files, "the report")
@@ -124,7 +125,6 @@ def summarize(
         raise InputError("--input summarises a corpus; leave out FILES and --title")
     if report_path is not None:
         raise InputError(f"--report goes with FILES; leave out --input, write: {input_path}")
-    check_exists(input_path)
     _check_request(config, title, **asked)
     if output_path is not None:
         _check_target(output_path, [input_path], "the results")

@@ -43,7 +43,6 @@ from hiersum.text.documents import find_passed_over, gather_documents
 from hiersum.text.languages import check_language
 from hiersum.types import (
     Cluster,
-    Document,
     Progress,
     Summary,
     SummarySentence,
@@ -183,14 +182,15 @@ class Summarizer:
 
     def summarize(
         self,
-        documents: Sequence[str | Path | Document],
+        documents: Iterable[Any],
         title: str = "",
         **options: Unpack[Options],
     ) -> Summary:
         """Summarise documents: texts, `Document`s, or paths of files and folders.
 
         Args:
-            documents: strings are texts; `Path`s are read.
+            documents: strings are texts; `Path`s are read; also rows with a text, documents of
+            LangChain and LlamaIndex, and data frames.
             title: the topic; default: the words most documents share.
             focus: a question or aspect to focus on.
             max_words: maximum length; default: `decoding.max_words`.
@@ -208,7 +208,7 @@ class Summarizer:
 
     def stream(
         self,
-        documents: Sequence[str | Path | Document],
+        documents: Iterable[Any],
         title: str = "",
         **options: Unpack[Options],
     ) -> Iterator[SummarySentence]:

@@ -141,7 +141,10 @@ def disputed(bridge: Summary, tmp_path: Path) -> str:
         side_of(bridge, names[3], "The repair had three parts.", "three"),
     )
     found = SourceDisagreement("cables", "number", sides, "", 0.6, later=3)
-    summary = replace(bridge, disagreements=(found,), is_answered=False)
+    source = Source(sides[0].document, sides[0].paragraph, 0.9, sides[0].text)
+    rests_on = SummarySentence("It has 212 cables.", (source,), support=0.9, is_disputed=True)
+    sentences = (*bridge.sentences, rests_on)
+    summary = replace(bridge, sentences=sentences, disagreements=(found,), is_answered=False)
     write_report(summary, tmp_path / "disputed.html")
     return (tmp_path / "disputed.html").as_uri()
 
@@ -171,6 +174,14 @@ def test_a_disagreement_lights_up_both_places(open_page: Open, disputed: str) ->
     page.keyboard.press("Escape")
     assert marked(page) == []
     watched.assert_quiet()
+
+
+def test_a_disputed_sentence_leads_to_its_disagreement(open_page: Open, disputed: str) -> None:
+    page = open_page(disputed).page
+    page.locator(".summary-text").get_by_role("button", name="disputed").click()
+    assert page.locator(".disagreement-head").get_attribute("aria-pressed") == "true"
+    assert len(page.locator("mark").all_inner_texts()) == 2
+    assert page.locator(".sentence.is-chosen").count() == 0
 
 
 def test_on_a_phone_a_disagreement_leads_to_its_places_and_back(

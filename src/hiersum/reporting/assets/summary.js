@@ -88,8 +88,26 @@ function sentenceElement(result, index, sentence, number, selection) {
   const numMore = sentence.sources.length - shown.length;
   if (numMore > 0) shown.push(h("sup", { class: "mark" }, `+${numMore}`));
   if (!sentence.sources.length) shown.push(h("sup", { class: "mark none" }, hidden(" no source "), "?"));
-  if (sentence.disputed) shown.push(h("small", { class: "disputed" }, " disputed"));
+  if (sentence.disputed) shown.push(" ", disputedMark(result, index, sentence, selection));
   return { text, whole: h("span", {}, text, shown, supportMark(sentence)) };
+}
+
+/** Leads from a sentence to the disagreement that one of its sources is a side of. */
+function disputedMark(result, index, { sources }, selection) {
+  const places = new Set(sources.map(({ document, paragraph }) => keyOf(document, paragraph)));
+  const isSide = ({ document, paragraph }) => places.has(keyOf(document, paragraph));
+  const number = result.disagreements.findIndex(({ sides }) => sides.some(isSide));
+  if (number < 0) return h("small", { class: "disputed" }, "disputed");
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "link disputed",
+      title: "Another document says otherwise. Show both places.",
+      onclick: () => selection.toggleDisagreement(index, number),
+    },
+    "disputed",
+  );
 }
 
 /** How well its sources support a sentence, in small; nothing where it was not checked. */

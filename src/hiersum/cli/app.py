@@ -93,9 +93,8 @@ def main() -> NoReturn:
         code = app(standalone_mode=False)
     except HiersumError as error:
         _fail(str(error))
-    except (KeyboardInterrupt, typer.Abort) as error:
-        kept = f"; {error}" if isinstance(error, KeyboardInterrupt) and str(error) else ""
-        print(f"interrupted{kept}", file=sys.stderr)  # noqa: T201
+    except (KeyboardInterrupt, typer.Abort):
+        print("interrupted", file=sys.stderr)  # noqa: T201
         sys.exit(130)
     except _UsageError as error:
         _fail(f"{error.format_message().rstrip('.')}; see: hiersum --help")

@@ -148,7 +148,7 @@ def command(
         first = inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0]
         _name_values(function)
         short_help = " ".join(first.split())
-        return group.command(name, cls=_Command, short_help=short_help)(_with_quiet(function))
+        return group.command(name, cls=_Command, short_help=short_help)(_as_command(function))
 
     return register
 
@@ -170,15 +170,19 @@ def _name_values(function: Callable[..., None]) -> None:
                 )
 
 
-def _with_quiet(function: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with the option --quiet, of which its function need not know."""
+def _as_command(function: Callable[..., None]) -> Callable[..., None]:
+    """Add what its function need not know: the option --quiet, and what Ctrl-C prints."""
 
     @wraps(function)
     def run(*, quiet: bool, **given: Any) -> None:
         if quiet:
             for name in ("", "hiersum", "hiersum.progress"):
                 logging.getLogger(name).setLevel(logging.ERROR)
-        function(**given)
+        try:
+            function(**given)
+        except KeyboardInterrupt as error:  # typer would leave without a word
+            typer.echo(f"interrupted; {error}" if str(error) else "interrupted", err=True)
+            raise typer.Exit(130) from error
 
     hints = {**function.__annotations__, "quiet": _QuietOption}
     known = inspect.signature(function).parameters.values()

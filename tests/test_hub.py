@@ -252,6 +252,20 @@ def test_fetch_without_the_library_names_the_extra(monkeypatch: pytest.MonkeyPat
     assert read_metadata(FOLDER) == {}
 
 
+def test_cards_have_the_header_that_the_hub_reads(model: Path) -> None:
+    """As the hub's own library understands it."""
+    from huggingface_hub import ModelCard
+
+    for folder in (FOLDER, model):
+        card = ModelCard.load(folder / "README.md").data
+        assert (card.library_name, card.pipeline_tag) == ("hiersum", "summarization")
+        assert card.metrics == ["rouge"]
+        assert read_metadata(folder) == card.to_dict()
+    bundled = ModelCard.load(FOLDER / "README.md").data
+    assert (bundled.license, bundled.language) == ("apache-2.0", "en")
+    assert all(name.count("/") == 1 for name in [bundled.base_model, *bundled.datasets])
+
+
 @pytest.mark.parametrize("name", ["ada/tiny", "ada/tiny@v1", "ada/t.i-n_y@refs/pr/1"])
 def test_check_model_name_accepts_what_the_hub_would(name: str) -> None:
     assert is_hub_name(name)

@@ -482,7 +482,7 @@ def false_alarms_table() -> str:
     return "\n".join(lines)
 
 
-ROOMS = """pipeline types request config plugins errors atomic progress parallel distributed bundled
+ROOMS = """pipeline types request config plugins errors atomic progress parallel distributed hub bundled
 text ranking graphs model writing checking data training evaluation conversion
 building reproduction humaneval reporting serving presentation cli""".split()
 

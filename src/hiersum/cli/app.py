@@ -6,6 +6,7 @@ Results go to stdout; notes, progress and errors to stderr. Exit code 0: success
 
 from __future__ import annotations
 
+import gc
 import io
 import logging
 import os
@@ -42,6 +43,15 @@ _UsageError: type[Any] = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
 )
 
+TORCH_SETTINGS = {
+    # Threads that wait sleep: spinning takes the core from the thread that they wait for, and on a
+    # busy machine tripled the processor time of a summary.
+    "OMP_WAIT_POLICY": "PASSIVE",
+    # oneDNN keeps a kernel for every shape, and ragged batches hardly ever repeat one.
+    "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "256",
+}
+"""Environment variables that torch's libraries read when they are loaded; the user's own go first."""
+
 app = typer.Typer(
     name="hiersum",
     help="Summarise many documents about one topic, and cite a source for each sentence.",
@@ -76,6 +86,9 @@ def main() -> NoReturn:
     if sys.argv[1:] == ["--version"]:  # typer would import pydantic first
         print(f"hiersum {__version__}")  # noqa: T201
         sys.exit(0)
+    for name, value in TORCH_SETTINGS.items():
+        os.environ.setdefault(name, value)
+    gc.set_threshold(10_000)  # importing torch makes a million objects, and none of them is garbage
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # print ? for letters the terminal cannot show
             stream.reconfigure(errors="replace")

@@ -423,6 +423,7 @@ def main() -> None:
         "folders": [as_text(cluster) for cluster in folders],
         "examples": [example(EXAMPLES / name) for name in NAMES[: options.examples]],
     }
+    sets = {of_set: clusters for of_set, clusters in sets.items() if clusters}
     kept = Cache(options.cache)
     told = {
         of_set: {name: write_about(name, s, clusters, kept) for name, s in chosen.items()}

@@ -13,7 +13,9 @@ bits a weight of the file; llama.cpp may be faster. It samples as its card says 
 0.9), with a fixed seed.
 
 The cache keeps each summary with its processor time. A key covers the documents, a package's version and
-settings, and for hiersum every file of the package, so that only what changed is written anew.
+settings, and for hiersum every file of the package, so that only what changed is written anew. Times are
+those of the run that wrote a summary: to compare them, start without a cache on a machine that is idle,
+for processor time grows too when others use the caches and memory.
 """
 
 from __future__ import annotations

@@ -55,7 +55,9 @@ NAMES = ("car-free-centre", "harbour-bridge", "queue-outage")
 PACKAGE = Path(hiersum.__file__).parent
 WORDS = 80
 SEED = 1
-PROMPT = "Write a summary of about {words} words of these documents{about}."
+TASK = "Write a summary of about {words} words of these documents{about}."
+PROMPTS = ("first", "first, numbered", "last, numbered")
+"""Where the task stands, and whether each document has its number and name over it."""
 CONTEXT = 4_096  # tokens of SmolLM2, of which it writes at most the next number
 MAX_WRITTEN = 140
 SAMPLING = {"do_sample": True, "temperature": 0.2, "top_p": 0.9}
@@ -172,15 +174,19 @@ def lexrank_system() -> Summarise:
     return summarise
 
 
-def prompt_for(cluster: Cluster, max_words: int | None = None) -> str:
-    """Return what SmolLM2 is asked: the documents, each cut to a number of words, then the task."""
+def prompt_for(cluster: Cluster, form: str, max_words: int | None = None) -> str:
+    """Return what SmolLM2 is asked: the task and the documents, each cut to a number of words."""
     parts = []
     for number, document in enumerate(cluster.documents, start=1):
-        name = f" ({document.name})" if document.name else ""
         text = document.text if max_words is None else cut_words(document.text, max_words)
-        parts.append(f"Document {number}{name}:\n{text.strip()}")
+        name = f" ({document.name})" if document.name else ""
+        head = f"Document {number}{name}:\n" if form.endswith("numbered") else ""
+        parts.append(head + text.strip())
     about = f" about {cluster.title}" if cluster.title else ""
-    return "\n\n".join([*parts, PROMPT.format(words=WORDS, about=about)])
+    parts.insert(
+        0 if form.startswith("first") else len(parts), TASK.format(words=WORDS, about=about)
+    )
+    return "\n\n".join(parts)
 
 
 def whole_sentences(text: str) -> list[str]:
@@ -190,7 +196,7 @@ def whole_sentences(text: str) -> list[str]:
     return sentences if len(sentences) < 2 or ends_sentence(sentences[-1]) else sentences[:-1]
 
 
-def smollm2_system(file: Path) -> Summarise:
+def smollm2_system(file: Path, form: str) -> Summarise:
     """Return SmolLM2, prompted with all documents."""
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
@@ -208,11 +214,11 @@ def smollm2_system(file: Path) -> Summarise:
 
     def summarise(cluster: Cluster) -> list[str]:
         room = CONTEXT - MAX_WRITTEN
-        tokens = tokens_of(prompt_for(cluster))
+        tokens = tokens_of(prompt_for(cluster, form))
         longest = max(count_words(document.text) for document in cluster.documents)
         while tokens["input_ids"].shape[1] > room:
             longest = longest * 9 // 10
-            tokens = tokens_of(prompt_for(cluster, longest))
+            tokens = tokens_of(prompt_for(cluster, form, longest))
         torch.manual_seed(SEED)
         with torch.inference_mode():
             written = model.generate(**tokens, max_new_tokens=MAX_WRITTEN, **SAMPLING)
@@ -232,7 +238,7 @@ def package_digest() -> str:
     return digest.hexdigest()
 
 
-def systems(smollm2: Path | None) -> dict[str, System]:
+def systems(smollm2: Path | None, form: str) -> dict[str, System]:
     """Return all systems by the name they have in results."""
     outside = f"{WORDS} words"
     found = {
@@ -250,9 +256,11 @@ def systems(smollm2: Path | None) -> dict[str, System]:
         "lexrank": System(lexrank_system, lambda: f"{version('lexrank')} {outside}", ("lexrank",)),
     }
     if smollm2 is not None:
-        settings = f"{smollm2.name} {PROMPT} {outside} {CONTEXT} {MAX_WRITTEN} {SAMPLING} {SEED}"
+        settings = (
+            f"{smollm2.name} {form} {TASK} {outside} {CONTEXT} {MAX_WRITTEN} {SAMPLING} {SEED}"
+        )
         found["SmolLM2-135M-Instruct"] = System(
-            lambda: smollm2_system(smollm2),
+            lambda: smollm2_system(smollm2, form),
             lambda: settings,
             ("transformers", "torch", "gguf"),
             (smollm2,),
@@ -405,6 +413,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("data", type=Path)
     parser.add_argument("--smollm2", type=Path, help="GGUF file of SmolLM2-135M-Instruct")
+    parser.add_argument("--prompt", choices=PROMPTS, default=PROMPTS[0])
+    parser.add_argument("--split", default="test", help="of `written`; a prompt is chosen on valid")
     parser.add_argument("--written", type=int, default=40, help="clusters of `written` test")
     parser.add_argument("--folders", type=int, default=24)
     parser.add_argument("--examples", type=int, default=len(NAMES))
@@ -414,14 +424,16 @@ def main() -> None:
     parser.add_argument("--name", default="side_by_side")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    chosen = systems(options.smollm2)
+    chosen = systems(options.smollm2, options.prompt)
     if unknown := set(options.systems or ()) - set(chosen):
         sys.exit(f"error: no such system: {', '.join(unknown)}; there are: {', '.join(chosen)}")
     chosen = {name: s for name, s in chosen.items() if name in (options.systems or chosen)}
-    written = drawn(read_corpus(options.data / "written" / "test.parquet"), options.written)
+    written = drawn(
+        read_corpus(options.data / "written" / f"{options.split}.parquet"), options.written
+    )
     folders = drawn(read_corpus(options.data / "folders"), options.folders)
     sets = {
-        "written test": written,
+        f"written {options.split}": written,
         "folders": [as_text(cluster) for cluster in folders],
         "examples": [example(EXAMPLES / name) for name in NAMES[: options.examples]],
     }
@@ -433,7 +445,7 @@ def main() -> None:
     }
     if options.sheet is not None:
         write_sheet(options.sheet, sets, told)
-    results: dict[str, Any] = {
+    results: dict[str, Any] = {"prompt": options.prompt} | {
         of_set: {
             "clusters": len(clusters),
             "systems": {name: scores(of, clusters) for name, of in told[of_set].items()},

@@ -41,13 +41,21 @@ def test_lexrank_system_gives_whole_sentences_of_the_documents() -> None:
     assert sorted(written) == sorted(side_by_side.sentences_of(side_by_side.WARM_UP))
 
 
-def test_prompt_for_has_all_documents_with_names_and_the_task() -> None:
-    prompt = side_by_side.prompt_for(CLUSTER)
-    assert prompt == (
-        "Document 1 (a.txt):\nIt sailed at 12.\n\nDocument 2:\nIt was late.\n\n"
-        "Write a summary of about 80 words of these documents about Ferry."
-    )
-    assert "Document 1 (a.txt):\nIt sailed\n" in side_by_side.prompt_for(CLUSTER, 2)
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("first", "{task}\n\nIt sailed at 12.\n\nIt was late."),
+        ("first, numbered", "{task}\n\n{numbered}"),
+        ("last, numbered", "{numbered}\n\n{task}"),
+    ],
+)
+def test_prompt_for_has_the_task_and_all_documents(form: str, expected: str) -> None:
+    task = "Write a summary of about 80 words of these documents about Ferry."
+    numbered = "Document 1 (a.txt):\nIt sailed at 12.\n\nDocument 2:\nIt was late."
+    assert side_by_side.prompt_for(CLUSTER, form) == expected.format(task=task, numbered=numbered)
+    cut = side_by_side.prompt_for(CLUSTER, form, 2)
+    assert "It sailed" in cut
+    assert "12" not in cut
 
 
 def test_whole_sentences_drops_only_a_last_sentence_that_was_cut_off() -> None:

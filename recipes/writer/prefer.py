@@ -6,7 +6,8 @@
 MODEL is a model folder with a planner, WRITTEN the corpus with the clusters. Lines of `--targets` are
 conservative summaries with a false version of one sentence (recipes/writer/README.md), lines of
 `--mended` are the writer's own drafts, read and mended (recipes/readers/README.md):
-{"id", "sentences": [{"text", "plan_sentences"}], "rejected": [{"of", "text"}]}. Per cluster:
+{"id", "sentences": [{"text", "plan_sentences"}], "rejected": [{"of", "text", "label"}]}; of the rejected
+ones, the false ones count. Per cluster:
 
     loss = cross entropy of the summary + planner's loss
            + WEIGHT * softplus(-SCALE * (mean log p(better) - mean log p(worse)))
@@ -26,6 +27,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +55,12 @@ from hiersum.text.tokenizer import Tokenizer
 from hiersum.training.objective import PLAN_WEIGHT, smoothed_cross_entropy
 from hiersum.training.optimizer import freeze
 from hiersum.types import Cluster, Example
+from hiersum.writing.planned import said
 
-WEIGHT, SCALE = 1.0, 8.0
+WEIGHT, SCALE = 0.25, 4.0
 SMOOTHING = 0.05
-BATCH_TOKENS = 8_000
-FROZEN = ("source_words", "encoder.layers.0.", "encoder.layers.1.")
+BATCH_SIZE = 16
+FROZEN = ("source_words", "encoder.")
 SETTINGS = [
     "data.on_topic_only=false",
     "data.max_input_paragraphs=12",
@@ -87,9 +90,7 @@ class Maker:
     """Turns lines into lessons."""
 
     def __init__(self, model: Path, written: Path, corpora: Sequence[Path]) -> None:
-        self.config: Config = load_config(
-            None, SETTINGS, recommended=recommended_settings(model)
-        )
+        self.config: Config = load_config(None, SETTINGS, recommended=recommended_settings(model))
         self.network = from_pretrained(model)
         assert isinstance(self.network, EncoderDecoder)
         self.tokenizer = Tokenizer.load(model / TOKENIZER, self.network.config.profile)
@@ -141,18 +142,17 @@ class Maker:
             return None
         bare = replace(cluster, summary=None, cited=())
         example, read = build_example(bare, self.form, self.ranker, self.config)
-        texts = [
-            s.text for p, b in zip(read, example.boundaries) for s in p.sentences[: len(b) - 1]
-        ]
+        sources = [s for p, b in zip(read, example.boundaries) for s in p.sentences[: len(b) - 1]]
+        places = {form(s): n for n, s in enumerate(sources) for form in (attrgetter("text"), said)}
         target: list[int] = [self.tokenizer.begin_id]
         plans: list[tuple[int, ...]] = []
         worse = []
         for number, sentence in enumerate(line["sentences"]):
-            plan = tuple(texts.index(t) for t in sentence["plan_sentences"] if t in texts)
-            if len(plan) < len(sentence["plan_sentences"]):
+            if not places.keys() >= set(sentence["plan_sentences"]):
                 continue
+            plan = tuple(places[text] for text in dict.fromkeys(sentence["plan_sentences"]))
             for rejected in line["rejected"]:
-                if rejected["of"] == number:
+                if rejected["of"] == number and rejected["label"] == "false":
                     worse.append((len(plans), self.ids(rejected["text"])))
             target += self.ids(sentence["text"])
             plans.append(plan)
@@ -174,16 +174,8 @@ def batches(lessons: Sequence[Lesson], rng: random.Random) -> Iterator[list[Less
     while True:
         order = list(lessons)
         rng.shuffle(order)
-        batch: list[Lesson] = []
-        room = BATCH_TOKENS
-        for lesson in order:
-            if batch and lesson.num_tokens > room:
-                yield batch
-                batch, room = [], BATCH_TOKENS
-            batch.append(lesson)
-            room -= lesson.num_tokens
-        if batch:
-            yield batch
+        for start in range(0, len(order), BATCH_SIZE):
+            yield order[start : start + BATCH_SIZE]
 
 
 @dataclass
@@ -199,28 +191,61 @@ class Losses:
     """Mean log-probability of each better version minus that of the worse one."""
 
 
-def losses_of(network: EncoderDecoder, lessons: Sequence[Lesson], end_id: int) -> Losses:
+class Reader:
+    """Encodes lessons once: the encoder does not learn here."""
+
+    def __init__(self, network: EncoderDecoder) -> None:
+        self.network = network
+        self._states: dict[int, Tensor] = {}
+
+    @torch.no_grad()
+    def read(self, lessons: Sequence[Lesson], sources: Spans) -> EncoderOutput:
+        """Return the encoder's states of a batch, from memory where it has them."""
+        new = list(
+            {id(n.example): n for n in lessons if id(n.example) not in self._states}.values()
+        )
+        if new:
+            was_training = self.network.training
+            self.network.eval()
+            batch = collate([replace(n.example, target_ids=None, plans=()) for n in new])
+            states = self.network.encode(batch).states_RD
+            for lesson, part in zip(new, batch.sources.split(states)):
+                self._states[id(lesson.example)] = part.to(torch.bfloat16).clone()
+            self.network.train(was_training)
+        parts = [self._states[id(lesson.example)] for lesson in lessons]
+        return EncoderOutput(torch.cat(parts).float(), sources)
+
+
+def losses_of(reader: Reader, lessons: Sequence[Lesson], end_id: int) -> Losses:
     """Return the loss of a batch of lessons."""
+    network = reader.network
     batch = collate([lesson.example for lesson in lessons])
-    assert batch.label_Y is not None and network.planner is not None and batch.plans is not None
-    encoded = network.encode(batch)
-    states_YD = network.decode(batch, encoded)
-    ended, sources = network.sentence_ends(states_YD, batch), network.source_sentences(encoded, batch)
+    assert batch.label_Y is not None
+    assert network.planner is not None
+    assert batch.plans is not None
+    encoded = reader.read(lessons, batch.sources)
+    states = network.decode(batch, encoded)
+    ended, sources = (
+        network.sentence_ends(states, batch),
+        network.source_sentences(encoded, batch),
+    )
     parts = zip(lessons, ended, sources, batch.plans)
     plan_losses = [
         network.planner.loss(e, s, p) for lesson, e, s, p in parts if lesson.teaches_planner
     ]
-    plan = torch.stack(plan_losses).sum() if plan_losses else states_YD.new_zeros(())
-    logits_YV = network._logits(states_YD)
-    total, plain = smoothed_cross_entropy(logits_YV, batch.label_Y, SMOOTHING)
+    plan = torch.stack(plan_losses).sum() if plan_losses else states.new_zeros(())
+    logits = network._logits(states)
+    total, plain = smoothed_cross_entropy(logits, batch.label_Y, SMOOTHING)
     tokens = sum(batch.target_lengths)
     total = (total + PLAN_WEIGHT * plan) / tokens
     margins = total.new_zeros(0)
     if any(lesson.worse for lesson in lessons):
-        log_probs = logits_YV.float().log_softmax(-1).gather(-1, batch.label_Y[:, None])[:, 0]
+        log_probs = logits.float().log_softmax(-1).gather(-1, batch.label_Y[:, None])[:, 0]
         margins = margins_of(network, lessons, encoded, batch.targets.split(log_probs), end_id)
         total = total + WEIGHT * functional.softplus(-SCALE * margins).mean()
-    boundaries = sum(len(p) + 1 for lesson, p in zip(lessons, batch.plans) if lesson.teaches_planner)
+    boundaries = sum(
+        len(p) + 1 for lesson, p in zip(lessons, batch.plans) if lesson.teaches_planner
+    )
     return Losses(total, tokens, float(plain), float(plan.detach()), boundaries, margins)
 
 
@@ -232,7 +257,7 @@ def margins_of(
     end_id: int,
 ) -> Tensor:
     """Decode the worse versions after the same sentences; return the margins."""
-    states = encoded.sources.split(encoded.states_RD)
+    sources = encoded.sources.split(encoded.states_RD)
     clusters, targets, plans, better = [], [], [], []
     for number, lesson in enumerate(lessons):
         assert lesson.example.target_ids is not None
@@ -246,30 +271,38 @@ def margins_of(
     examples = [replace(lessons[n].example, target_ids=None, plans=()) for n in clusters]
     batch = collate(examples).with_targets(targets)
     batch = batch.with_plans([outline_of(example) for example in examples], plans, end_id)
-    again = EncoderOutput(torch.cat([states[n] for n in clusters]), batch.sources)
-    states_YD = network.decode(batch, again)
+    again = EncoderOutput(torch.cat([sources[n] for n in clusters]), batch.sources)
+    states = network.decode(batch, again)
     lasts = [of_cluster[-1] for of_cluster in batch.stretches]
     # Only the last sentence of each target counts.
-    rows = torch.cat([part[-n:] for part, n in zip(batch.targets.split(states_YD), lasts)])
+    rows = torch.cat([part[-n:] for part, n in zip(batch.targets.split(states), lasts)])
     assert batch.label_Y is not None
-    labels_Y = torch.cat([part[-n:] for part, n in zip(batch.targets.split(batch.label_Y), lasts)])
-    found = network._logits(rows).float().log_softmax(-1).gather(-1, labels_Y[:, None])[:, 0]
+    labels_of_last = torch.cat(
+        [part[-n:] for part, n in zip(batch.targets.split(batch.label_Y), lasts)]
+    )
+    found = network._logits(rows).float().log_softmax(-1).gather(-1, labels_of_last[:, None])[:, 0]
     worse = [part.mean() for part in Spans(tuple(lasts)).split(found)]
     return torch.stack(better) - torch.stack(worse)
 
 
 @torch.no_grad()
 def validate(
-    network: EncoderDecoder, lessons: Sequence[Lesson], end_id: int
-) -> dict[str, float]:
+    reader: Reader, sets: dict[str, list[Lesson]], end_id: int
+) -> dict[str, dict[str, float]]:
     """Return the loss a piece, the planner's a boundary, and how often the better one wins."""
-    network.eval()
+    reader.network.eval()
+    scores = {name: scores_of(reader, of, end_id) for name, of in sets.items() if of}
+    reader.network.train()
+    return scores
+
+
+def scores_of(reader: Reader, lessons: Sequence[Lesson], end_id: int) -> dict[str, float]:
+    """Return the scores of one set."""
     ordered = sorted(lessons, key=lambda lesson: lesson.num_tokens)
     every = []
     for start in range(0, len(ordered), 8):
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            every.append(losses_of(network, ordered[start : start + 8], end_id))
-    network.train()
+            every.append(losses_of(reader, ordered[start : start + 8], end_id))
     margins = torch.cat([part.margins for part in every])
     return {
         "loss": round(sum(e.plain for e in every) / sum(e.tokens for e in every), 4),
@@ -296,14 +329,15 @@ def log(run: Path, entry: dict[str, Any]) -> None:
 
 
 def train(
-    network: EncoderDecoder,
+    reader: Reader,
     learned: Sequence[Lesson],
-    valid: Sequence[Lesson],
+    valid: dict[str, list[Lesson]],
     run: Path,
     options: argparse.Namespace,
     end_id: int,
 ) -> None:
     """Learn until the steps or the time end."""
+    network = reader.network
     freeze(network, FROZEN)
     trained = [parameter for parameter in network.parameters() if parameter.requires_grad]
     optimizer = torch.optim.Adam(trained, lr=options.rate, fused=True)
@@ -327,7 +361,7 @@ def train(
         for group in optimizer.param_groups:
             group["lr"] = rate
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            losses = losses_of(network, next(stream), end_id)
+            losses = losses_of(reader, next(stream), end_id)
         losses.total.backward()
         torch.nn.utils.clip_grad_norm_(trained, 1.0)
         optimizer.step()
@@ -349,13 +383,13 @@ def train(
             torch.save({**state, "step": step, "began": began}, checkpoint.with_suffix(".tmp"))
             checkpoint.with_suffix(".tmp").replace(checkpoint)
         if step % VALID_EVERY == 0:
-            log(run, {"step": step, **validate(network, valid, end_id)})
-    log(run, {"step": step, **validate(network, valid, end_id)})
+            log(run, {"step": step, **validate(reader, valid, end_id)})
+    log(run, {"step": step, **validate(reader, valid, end_id)})
 
 
-def is_held_out(name: str) -> bool:
+def is_held_out(name: str, one_in: int) -> bool:
     """Whether a cluster is for validation, by its name."""
-    return zlib.crc32(name.encode()) % 40 == 0
+    return zlib.crc32(name.encode()) % one_in == 0
 
 
 def main() -> None:
@@ -371,7 +405,10 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=10_000)
     parser.add_argument("--rate", type=float, default=2e-4)
     parser.add_argument("--constant", action="store_true", help="keep the rate")
-    parser.add_argument("--drop", type=float, default=0.5, help="share of uncited paragraphs dropped")
+    parser.add_argument("--most", type=int, help="how many targets to read")
+    parser.add_argument(
+        "--drop", type=float, default=0.5, help="share of uncited paragraphs dropped"
+    )
     parser.add_argument("--repeat", type=int, default=1, help="how often mended drafts count")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -383,33 +420,37 @@ def main() -> None:
     pool = [t for c in maker.clusters.values() for d in c.documents for t in d.paragraphs or ()]
     rng = random.Random(options.seed)
     learned: list[Lesson] = []
-    valid: list[Lesson] = []
+    valid: dict[str, list[Lesson]] = {"targets": [], "mended": []}
 
-    def add(lesson: Lesson | None, times: int = 1) -> None:
-        if lesson is not None:
-            held = is_held_out(lesson.example.id)
-            (valid if held else learned).extend([lesson] * (1 if held else times))
+    def add(lesson: Lesson | None, name: str, one_in: int, times: int = 1) -> None:
+        if lesson is not None and is_held_out(lesson.example.id, one_in):
+            valid[name].append(lesson)
+        elif lesson is not None:
+            learned.extend([lesson] * times)
 
     if options.targets:
-        for line in tracked(options.targets.read_text("utf-8").splitlines(), "reading targets"):
-            add(maker.from_target(json.loads(line), rng.sample(pool, 3)))
+        lines = options.targets.read_text("utf-8").splitlines()
+        rng.shuffle(lines)
+        for line in tracked(lines[: options.most], "reading targets"):
+            add(maker.from_target(json.loads(line), rng.sample(pool, 3)), "targets", 40)
     if options.folders:
         for cluster in read_corpus(options.folders):
-            add(maker.from_cluster(cluster, rng.sample(pool, 3)))
+            add(maker.from_cluster(cluster, rng.sample(pool, 3)), "targets", 40)
     if options.mended:
         for line in options.mended.read_text("utf-8").splitlines():
-            add(maker.from_mended(json.loads(line)), options.repeat)
+            add(maker.from_mended(json.loads(line)), "mended", 10, options.repeat)
     counts = {
         "lessons": len(learned),
         "pairs": sum(len(lesson.worse) for lesson in learned),
-        "valid": len(valid),
+        "valid": {name: len(lessons) for name, lessons in valid.items()},
         "tokens": sum(lesson.num_tokens for lesson in learned),
     }
     log(options.run, counts)
     network = maker.network
+    reader = Reader(network)
     end_id = maker.tokenizer.end_id
-    log(options.run, {"step": 0, **validate(network, valid, end_id)})
-    train(network, learned, valid, options.run, options, end_id)
+    log(options.run, {"step": 0, **validate(reader, valid, end_id)})
+    train(reader, learned, valid, options.run, options, end_id)
     save_pretrained(network, options.run / "model", tokenizer=options.model / TOKENIZER)
     log(options.run, {"saved": str(options.run / "model")})
 

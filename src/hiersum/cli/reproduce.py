@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from hiersum.cli.options import JsonOption, SetOption, WorkersOption, check_extra
-from hiersum.errors import InputError
+from hiersum.cli.options import JsonOption, SetOption, WorkersOption
+from hiersum.errors import InputError, check_extra
 
 
 def reproduce(
@@ -40,7 +40,7 @@ def reproduce(
     # What is missing fails here, before torch is imported, not hours later.
     systems = load_experiment(experiment, overrides).rows
     if not plan:
-        check_extra("reproducing the paper", "train", "accelerate", "matplotlib")
+        check_extra("reproducing the paper", "train", "accelerate", "matplotlib", "pyarrow")
         if any("discourse" in name for name in systems):
             check_extra("the system ht-discourse", "discourse", "spacy")
     from hiersum.reproduction.paper_tables import to_text

@@ -186,26 +186,6 @@ def test_a_missing_folder_is_named() -> None:
         from_pretrained("nowhere/at/all")
 
 
-def test_a_hub_name_that_cannot_be_fetched_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from huggingface_hub.errors import LocalEntryNotFoundError
-
-    def fail(*_: object, **__: object) -> str:
-        raise LocalEntryNotFoundError("offline")
-
-    monkeypatch.setattr("huggingface_hub.snapshot_download", fail)
-
-    with pytest.raises(CheckpointError, match="some/model: neither a folder here nor a model"):
-        from_pretrained("some/model")
-
-
-def test_a_hub_model_is_loaded_from_where_it_was_downloaded(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(folder))
-
-    assert from_pretrained("some/model").config == read_config(folder)
-
-
 def test_settings_of_earlier_versions_are_read_if_they_had_the_values_of_today(
     folder: Path,
 ) -> None:

@@ -93,7 +93,11 @@ def main() -> NoReturn:
         if isinstance(stream, io.TextIOWrapper):  # print ? for letters the terminal cannot show
             stream.reconfigure(errors="replace")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # runs `finally`: no half-written files
-    logging.basicConfig(level=logging.WARNING, format="note: %(message)s", stream=sys.stderr)
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(_Lines())
+    logging.getLogger("hiersum.progress").setLevel(logging.INFO)
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")  # we report its failures ourselves
     for library in ("pypdf", "trafilatura", "charset_normalizer", "htmldate"):
         logging.getLogger(library).setLevel(
             logging.CRITICAL
@@ -113,6 +117,14 @@ def main() -> NoReturn:
     except OSError as error:
         _fail(f"{error.filename or 'standard output'}: {error.strerror or error}")
     sys.exit(code or 0)
+
+
+class _Lines(logging.Formatter):
+    """Warnings as notes, progress as it is."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        note = "note: " if record.levelno >= logging.WARNING else ""
+        return note + super().format(record)
 
 
 def _fail(message: str) -> NoReturn:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))  # also when a test loads this file by its path
+import performance
 import wikisum
 
 import hiersum.config
@@ -603,6 +604,22 @@ PAGES = {
     "docs/models.md": {"attribution": attribution_table},
     "docs/reliability.md": {"kills": kills_table, "disks": disks_table, "hostile": hostile_table},
     "docs/serving.md": {"serving": serving_text},
+    "docs/performance.md": {
+        "start": lambda: performance.start_table(latest("start")),
+        "written": lambda: performance.writing_table(latest("writing_1"), latest("writing_8")),
+        "released": lambda: performance.released_text(latest("decoding")),
+        "growth": lambda: performance.growth_table(
+            latest("encoding_cost"), latest("encoding_growth")
+        ),
+        "documents": lambda: performance.documents_table(latest("many_documents")),
+        "beams": lambda: performance.beams_table(latest("decoding")),
+        "steps": lambda: performance.training_text(
+            latest("training_step"), latest("ranker"), latest("preparing")
+        ),
+        "million": lambda: performance.million_table(
+            latest("scale"), latest("writing_8") or latest("writing_1")
+        ),
+    },
     "docs/human-evaluation.md": {"false-alarms": false_alarms_table},
     "docs/training.md": {
         "building": building_table,

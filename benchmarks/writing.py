@@ -59,6 +59,8 @@ def to_transformers(network: EncoderDecoder) -> Any:
             decoder_start_token_id=config.begin_id,
         )
     ).eval()
+    # Theirs ties the output to the embedding whatever its config says.
+    theirs.lm_head = torch.nn.Linear(config.width, config.vocab_size, bias=False)
     ours = network.state_dict()
     names = {"shared.weight": "source_words.weight", "lm_head.weight": "output.weight"}
     names["decoder.embed_tokens.weight"] = names["shared.weight"]

@@ -266,6 +266,11 @@ class Trainer:
         prepared = PreparedSet.open(folder)
         tokenizer = Tokenizer.load(prepared.tokenizer_path, self.config.model.profile)
         check_fit(tokenizer, self.config.model, prepared.tokenizer_path)
+        if self.config.model.graph_head is not None and not prepared.manifest.config.get("graph"):
+            raise ConfigError(
+                f"{folder}: prepared without graphs, but model.graph_head needs them; "
+                "prepare it with the same model.graph_head"
+            )
         return prepared, tokenizer
 
     def _build(self, checkpoint: Path | None) -> Network:

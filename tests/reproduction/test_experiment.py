@@ -104,6 +104,7 @@ def test_load_experiment_loads_the_presets(path: Path) -> None:
         "two-hours": {"lead", "lexrank", "ft-800", "ht", "ht-without-gt"},
         "small": set(ROWS),
         "paper": set(ROWS),
+        "released": {"lead", "lexrank", "ht", "ht@longer"},
     }
     assert set(experiment.rows) == wanted[path.stem]
 

@@ -22,6 +22,7 @@ from typing import Any, Literal, TypeVar, cast
 from hiersum.config import Config, config_from_dict
 from hiersum.config.checks import require_at_least
 from hiersum.config.loader import apply_override, build_section, read_toml
+from hiersum.data.released import SUFFIX as RELEASED
 from hiersum.errors import ConfigError
 from hiersum.reproduction.systems import EXTRACTIVE, NETWORKS, ROWS, Sizes, longer_data, split_row
 
@@ -79,13 +80,16 @@ class CorpusSettings:
     """`[corpus]`: the data to train and test on."""
 
     kind: Literal["articles", "clusters"] = "articles"
-    """`articles` to build clusters from as in the paper, or ready `clusters`."""
+    """`articles` to build clusters from as in the paper, or ready `clusters`, also the authors'
+    shards (`WIKI.test.*.pt`)."""
     train: tuple[str, ...] = ()
     """Training files; `*` and `$NAME` (environment variables) are expanded."""
     valid: tuple[str, ...] = ()
     """Validation files, to choose checkpoints."""
     test: tuple[str, ...] = ()
     """Test files."""
+    vocabulary: str = ""
+    """A SentencePiece model to use instead of training one; shards need theirs."""
     max_train: int = 0
     """Train on so many records, drawn at random; 0: all."""
     max_valid: int = 0
@@ -101,14 +105,12 @@ class CorpusSettings:
 
     def __post_init__(self) -> None:
         require_at_least(0, "corpus", self, "max_train", "max_valid", "max_test", "search", "seed")
-        for split in SPLITS:
-            if not getattr(self, split):
-                raise ConfigError(f"corpus.{split} names no files")
 
     def paths(self, split: str) -> list[Path]:
-        """Return the files of a split."""
+        """Return the files of a split, or of `vocabulary`."""
         found: list[Path] = []
-        for pattern in getattr(self, split):
+        named = getattr(self, split)
+        for pattern in (named,) if isinstance(named, str) else named:
             name = os.path.expandvars(pattern)
             if missing := _UNDEFINED.search(name):
                 raise ConfigError(
@@ -124,6 +126,11 @@ class CorpusSettings:
     def limit(self, split: str) -> int:
         """Return the number of records to use, 0 for all."""
         return cast(int, getattr(self, f"max_{split}"))
+
+    @property
+    def is_released(self) -> bool:
+        """Whether the clusters are the authors' shards."""
+        return any(name.endswith(RELEASED) for name in self.test)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,6 +153,13 @@ class Experiment:
         """The networks behind the rows, in the order in which the experiment names them."""
         named = dict.fromkeys(split_row(row)[0] for row in self.run.systems)
         return [name for name in named if name in NETWORKS]
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that are used: only test clusters if nothing is left to learn."""
+        is_learning = any(name not in self.checkpoints for name in self.networks)
+        is_learning = is_learning or self.has_ranker or not self.corpus.vocabulary
+        return SPLITS if is_learning else ("test",)
 
     @property
     def rows(self) -> list[str]:
@@ -201,6 +215,9 @@ def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
             raise ConfigError(
                 f"{path}: [systems.{name}] is not a network; networks: {', '.join(NETWORKS)}"
             )
+    for split in experiment.splits:
+        if not getattr(experiment.corpus, split):
+            raise ConfigError(f"corpus.{split} names no files")
     for row in experiment.rows:
         experiment.config(row)
     return experiment

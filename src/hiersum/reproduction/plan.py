@@ -11,9 +11,10 @@ from typing import Any
 from hiersum.config import Config, SearchConfig, config_to_dict
 from hiersum.config.model import BLOCK_LENGTH, COMPRESSION
 from hiersum.data.corpora import identify_corpus
+from hiersum.data.files import checksum
 from hiersum.data.model_folder import identify_model
 from hiersum.errors import ConfigError
-from hiersum.reproduction.experiment import SPLITS, Experiment
+from hiersum.reproduction.experiment import Experiment
 from hiersum.reproduction.stages import Stage
 from hiersum.reproduction.systems import EXTRACTIVE, label_of, split_row
 from hiersum.reproduction.work import Workshop, count_all, file_name
@@ -39,7 +40,7 @@ class Plan:
     def of(cls, experiment: Experiment, out: Path, workers: int = 1) -> Plan:
         """Plan an experiment; ConfigError if it names files or model folders that do not exist."""
         plan = cls(experiment, Workshop(experiment, out, workers))
-        for split in SPLITS:
+        for split in experiment.splits:
             plan._add_clusters(split)
         plan._add_tools()
         rows = {
@@ -88,20 +89,29 @@ class Plan:
         )
 
     def _add_tools(self) -> None:
-        base, work = self.experiment.base(), self.work
+        base, work, corpus = self.experiment.base(), self.work, self.experiment.corpus
         size, seed = self.experiment.sizes.pieces, base.training.seed
-        number = self._number("train")
-        self._add(
-            "vocabulary",
-            "training the vocabulary",
-            work=partial(work.train_vocabulary, size, seed),
-            inputs={"sizes": {"pieces": size}, "training": {"seed": seed}},
-            needs=("clusters/train",),
-            leaves=(work.out / "vocabulary",),
-            cost=5 + number / 400 + size / 80,
-        )
+        if corpus.vocabulary:
+            self._add(
+                "vocabulary",
+                "copying the vocabulary",
+                work=partial(work.copy_vocabulary, size),
+                inputs={"corpus": {"vocabulary": checksum(corpus.paths("vocabulary"))}},
+                leaves=(work.out / "vocabulary",),
+            )
+        else:
+            self._add(
+                "vocabulary",
+                "training the vocabulary",
+                work=partial(work.train_vocabulary, size, seed),
+                inputs={"sizes": {"pieces": size}, "training": {"seed": seed}},
+                needs=("clusters/train",),
+                leaves=(work.out / "vocabulary",),
+                cost=5 + self._number("train") / 400 + size / 80,
+            )
         if not self.experiment.has_ranker:
             return
+        number = self._number("train")
         self._add(
             "ranker",
             "training the ranker",

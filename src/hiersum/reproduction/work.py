@@ -36,8 +36,10 @@ from hiersum.data.model_folder import tokenizer_of
 from hiersum.data.partial_results import PartialResults
 from hiersum.data.prepare import empty_clones, prepare_clusters
 from hiersum.data.records import BadRecords
+from hiersum.data.released import SUFFIX as RELEASED
+from hiersum.data.released import with_text, write_released
 from hiersum.data.shards import TOKENIZER, PreparedSet, Rows
-from hiersum.errors import TrainingError
+from hiersum.errors import ConfigError, TrainingError
 from hiersum.parallel import LocalEngine
 from hiersum.pipeline import Summarizer
 from hiersum.progress import tracked
@@ -75,7 +77,8 @@ class Workshop:
     workers: int
 
     def drawn(self, split: str) -> Path:
-        return self.out / "drawn" / f"{split}.parquet"
+        suffix = RELEASED if self.experiment.corpus.is_released else ".parquet"
+        return self.out / "drawn" / f"{split}{suffix}"
 
     def built(self, split: str) -> Path:
         return self.out / "clusters" / split
@@ -135,6 +138,17 @@ class Workshop:
             skip_bad=self.skip_bad,
         )
 
+    def copy_vocabulary(self, size: int) -> None:
+        (path,) = self.experiment.corpus.paths("vocabulary")
+        folder = self.out / "vocabulary"
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, folder / TOKENIZER)
+        tokenizer = tokenizer_of(folder, self.experiment.base())
+        if tokenizer.size != size:
+            raise ConfigError(
+                f"{path}: has {tokenizer.size} pieces; set sizes.pieces = {tokenizer.size}"
+            )
+
     def train_ranker(self, config: Config) -> None:
         folder = self.out / "ranker"
         folder.mkdir(parents=True, exist_ok=True)
@@ -181,7 +195,8 @@ class Workshop:
         out = self.summaries(row) / "1.jsonl"
         if out.exists():
             return
-        ranker = choose_ranker(config.ranker.kind, self.tools, tokenizer_of(self.tools, config))
+        tokenizer = tokenizer_of(self.tools, config)
+        ranker = choose_ranker(config.ranker.kind, self.tools, tokenizer)
         summarizer = Summarizer(config=config, ranker=ranker)
         bad = BadRecords(skip=self.skip_bad)
         clusters = chain.from_iterable(
@@ -189,7 +204,8 @@ class Workshop:
         )
         out.parent.mkdir(parents=True, exist_ok=True)
         with PartialResults.open(out, _PLAN) as results:
-            for number, cluster in enumerate(tracked(clusters, row)):
+            readable = with_text(clusters, tokenizer, bad)
+            for number, cluster in enumerate(tracked(readable, row)):
                 if number not in results and cluster.summary:
                     summary = summarizer.summarize_cluster(
                         empty_clones(cluster),
@@ -209,7 +225,8 @@ class Workshop:
             models = [self.run(system) / found["folder"] for found in best]
         for place, model in enumerate(models, start=1):
             target = self.summaries(row) / f"{place}.jsonl"
-            write_summaries(self.prepared(form, "test"), target, model, config)
+            is_prose = not self.experiment.corpus.is_released
+            write_summaries(self.prepared(form, "test"), target, model, config, is_prose=is_prose)
 
 
 def draw(paths: Sequence[Path], number: int, out: Path, settings: CorpusSettings) -> None:
@@ -226,7 +243,11 @@ def draw(paths: Sequence[Path], number: int, out: Path, settings: CorpusSettings
     chosen = set(random.Random(settings.seed).sample(range(total), min(number, total)))
     records = tracked(read(), "drawing", total)
     out.parent.mkdir(parents=True, exist_ok=True)
-    write_clusters((record for n, record in enumerate(records) if n in chosen), out)
+    drawn = (record for n, record in enumerate(records) if n in chosen)
+    if settings.is_released:
+        write_released(drawn, out)
+    else:
+        write_clusters(drawn, out)
 
 
 def count_all(paths: Sequence[Path], limit: int) -> int:
@@ -327,8 +348,14 @@ def _end_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # PR_SET_PDEATHSIG
 
 
-def write_summaries(prepared: Path, out: Path, model: Path, config: Config) -> None:
-    """Write a network's summary of each example in a prepared set."""
+def write_summaries(
+    prepared: Path, out: Path, model: Path, config: Config, *, is_prose: bool = True
+) -> None:
+    """Write a network's summary of each example in a prepared set.
+
+    Unless the targets are prose, those of a released network stay in lower case, with spaces around
+    punctuation, as the authors score them.
+    """
     import torch
 
     from hiersum.writing.neural_model import NeuralModel
@@ -349,6 +376,6 @@ def write_summaries(prepared: Path, out: Path, model: Path, config: Config) -> N
             examples = rows.examples(batch)
             texts = system.write_texts(examples, config.decoding)
             for number, example, text in zip(batch.tolist(), examples, texts):
-                written = from_penn(text) if system.tokenizer.profile.is_penn else text
+                written = from_penn(text) if is_prose and system.tokenizer.profile.is_penn else text
                 results.add(number, {"id": example.id, "summary": written})
         results.finish()

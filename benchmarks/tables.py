@@ -24,6 +24,7 @@ import hiersum.reproduction
 from hiersum.building.clusters import PAPER, report_rows
 from hiersum.reproduction.experiment import CorpusSettings, RunSettings
 from hiersum.reproduction.paper_tables import ablation_table, main_table
+from hiersum.reproduction.stages import spoken
 from hiersum.reproduction.systems import ROWS, Sizes
 
 ROOT = Path(__file__).parents[1]
@@ -461,7 +462,14 @@ def serving_text() -> str:
 def reproduced_tables() -> str:
     record = json.loads((RESULTS / "two-hours" / "report.json").read_text())
     tables = [main_table(record), ablation_table(record)]
-    return "\n\n".join(table.to_markdown() for table in tables if table is not None)
+    parts = [table.to_markdown() for table in tables if table is not None]
+    clock, processor = (
+        sum(stage[name] for stage in record["stages"]) for name in ("seconds", "processor_seconds")
+    )
+    parts.append(
+        f"All stages together took {spoken(clock)} ({spoken(processor)} of processor time)."
+    )
+    return "\n\n".join(parts)
 
 
 def false_alarms_table() -> str:

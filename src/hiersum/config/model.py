@@ -26,8 +26,9 @@ class ModelConfig:
 
     architecture: Literal["ht", "ft", "tdmca"] = "ht"
     """Hierarchical, flat, or decoder-only with memory-compressed attention (T-DMCA)."""
-    profile: Literal["paper", "hiersumm", "t5"] = "paper"
-    """Whose equations: the paper's, the released code's, or T5's below global layers."""
+    profile: Literal["paper", "paper-unscaled", "hiersumm", "t5"] = "paper"
+    """Whose equations: the paper's (`unscaled`: words without the factor sqrt(width)), the released
+    code's, or T5's below global layers."""
     layers: tuple[Literal["local", "global", "compressed"], ...] = ("local",) * 5 + ("global",) * 2
     """The stack that reads the source, bottom first (of T-DMCA: the only stack)."""
     num_decoder_layers: int = 6

@@ -47,6 +47,8 @@ class RunSettings:
     """How often a network is validated during training."""
     checkpoints: int = 5
     """Average the scores of so many of the best checkpoints by validation loss."""
+    ranking: Literal["large", "all"] = "large"
+    """Clusters of Table 1: with more than twice as many paragraphs as are read, or `all`."""
     processes: int = 1
     """Processes (GPUs) that train a network together."""
     texts: Literal["all", "generated"] = "all"

@@ -89,7 +89,10 @@ def _notes(record: Record) -> Iterator[str]:
         yield f"Test clusters scored: {test['scored']:,}{left_out}. {record['signature']}"
     ranking = record["ranking"]
     if ranking and ranking["cuts"]:
-        yield f"Table 1 holds clusters with more than twice L' paragraphs. {ranking['signature']}"
+        which = (
+            "all clusters" if ranking.get("all") else "clusters with more than twice L' paragraphs"
+        )
+        yield f"Table 1 holds {which}. {ranking['signature']}"
     elif ranking:
         yield f"Table 1 could not be measured: {ranking['reason']}."
     given = [r["label"] for r in record["rows"] if r["training"] and r["training"]["given"]]

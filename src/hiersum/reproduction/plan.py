@@ -111,7 +111,7 @@ class Plan:
             )
         if not self.experiment.has_ranker:
             return
-        number = self._number("train")
+        number, is_all = self._number("train"), self.experiment.run.ranking == "all"
         self._add(
             "ranker",
             "training the ranker",
@@ -125,7 +125,10 @@ class Plan:
             "ranking",
             "comparing the ranker with similarity (Table 1)",
             work=partial(work.compare_rankers, base),
-            inputs=_sections(base, "data"),
+            inputs={
+                **_sections(base, "data"),
+                **({"experiment": {"ranking": "all"}} if is_all else {}),
+            },
             needs=("ranker", "clusters/test"),
             cost=3 + self._number("test") * 0.11,
         )

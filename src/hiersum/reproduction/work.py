@@ -162,7 +162,8 @@ class Workshop:
     def compare_rankers(self, config: Config) -> dict[str, Any]:
         corpora = Corpora(paths=self.clusters("test"), skip_bad=self.skip_bad)
         try:
-            return evaluate_ranker(corpora, config, model=self.tools)
+            is_all = self.experiment.run.ranking == "all"
+            return evaluate_ranker(corpora, config, model=self.tools, is_all=is_all)
         except NothingToChooseError as error:
             return {"cuts": [], "reason": str(error)}
 

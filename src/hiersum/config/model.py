@@ -110,10 +110,6 @@ class ModelConfig:
         if self.architecture == "tdmca":
             if not self.layers:
                 raise ConfigError("the number of model.layers must be at least 1, got 0")
-            if self.profile == "t5":
-                raise ConfigError(
-                    "model.profile t5 is an encoder and a decoder; tdmca is one stack"
-                )
         else:
             require_at_least(1, "model", self, "num_decoder_layers")
 

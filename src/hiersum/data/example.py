@@ -4,8 +4,8 @@ Training and serving share this code, so a network sees the same input format in
 
     paper      the title is paragraph 0, ended by the piece <T>
     hiersumm   no title; a flat network's paragraphs are joined by <P> and ended by the end piece
-    t5         every paragraph begins with the title and ends with the end piece; without a
-               title, the documents' topic is used
+    t5         every paragraph begins with the title and ends with the end piece, a flat network's
+               source does so once; without a title, the documents' topic is used
 """
 
 from __future__ import annotations
@@ -272,6 +272,14 @@ def _encode(
     if tokenizer.title_in_every_paragraph:
         # Leave room for the paragraph after a long title.
         begin = tokenizer.encode(f"{title}:")[: limit // 2] if title else []
+        if form.is_flat:  # one text: one title, one end
+            ids = [ids[:limit] for ids in tokenizer.encode_many(texts)]
+            room = config.data.max_source_tokens - 1
+            begin, *flat = _flatten([begin, *ids], tokenizer, room)
+            flat[0] = [*begin, *flat[0]]
+            last = max(index for index, paragraph in enumerate(flat) if paragraph)
+            flat[last].append(tokenizer.end_id)
+            return flat
         ids = [
             [*[*begin, *ids][: limit - 1], tokenizer.end_id] for ids in tokenizer.encode_many(texts)
         ]

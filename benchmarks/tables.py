@@ -472,6 +472,26 @@ def reproduced_tables() -> str:
     return "\n\n".join(parts)
 
 
+def relations_table() -> str:
+    record = latest("relations")
+    lines = []
+    for group, title in (("networks", ""), ("depth", "look-up at the paper's depth")):
+        runs = [run for run in record["runs"] if run["group"] == group]
+        tasks = list(dict.fromkeys(run["task"] for run in runs))
+        guesses = [f"{100 * record['guessing'][task]:.0f} %" for task in tasks]
+        heads = [f"{title or task} (guessing: {guess})" for task, guess in zip(tasks, guesses)]
+        lines += ["", f"| | {' | '.join(heads)} |", "|---|" + "---|" * len(tasks)]
+        for name in dict.fromkeys(run["name"] for run in runs):
+            found = {run["task"]: run for run in runs if run["name"] == name}
+            cells = [
+                f"{100 * run['right']:.0f} % ({run['updates']} updates)"
+                for run in (found[task] for task in tasks if task in found)
+            ]
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+    seconds = sum(run["processor_seconds"] for run in record["runs"])
+    return "\n".join([*lines[1:], "", f"All of it took {spoken(seconds)} of one core."])
+
+
 def false_alarms_table() -> str:
     record = latest("false_alarms")
     kinds = {"alike": "equally good on every cluster", "varying": "better here, worse there"}
@@ -527,7 +547,11 @@ PAGES = {
     "docs/architecture.md": {"tree": tree},
     "docs/configuration.md": {"settings": settings_table},
     "docs/evaluation.md": {"rouge": rouge_text, "quality": quality_table},
-    "docs/reproducing.md": {"experiment": experiment_table, "reproduced": reproduced_tables},
+    "docs/reproducing.md": {
+        "experiment": experiment_table,
+        "reproduced": reproduced_tables,
+        "relations": relations_table,
+    },
     "docs/models.md": {"attribution": attribution_table},
     "docs/serving.md": {"serving": serving_text},
     "docs/human-evaluation.md": {"false-alarms": false_alarms_table},

@@ -22,7 +22,7 @@ import wikisum
 import hiersum.config
 import hiersum.reproduction
 from hiersum.building.clusters import PAPER, report_rows
-from hiersum.reproduction.experiment import CorpusSettings, RunSettings
+from hiersum.reproduction.experiment import CorpusSettings, RunSettings, load_experiment
 from hiersum.reproduction.paper_tables import ablation_table, main_table
 from hiersum.reproduction.stages import spoken
 from hiersum.reproduction.systems import ROWS, Sizes
@@ -472,6 +472,30 @@ def reproduced_tables() -> str:
     return "\n\n".join(parts)
 
 
+def warm_text() -> str:
+    """Return the cost of the warm experiment, from a trial of it and from its file."""
+    trial = latest("warm")["trained"]["ht"]
+    experiment = load_experiment(ROOT / "configs" / "experiments" / "warm.toml")
+    number = sum(len(experiment.runs(name)) for name in experiment.networks)
+    per_cluster = trial["processor_seconds"] / trial["clusters"]
+    hours = number * experiment.run.clusters * per_cluster / 3600
+    wrote = latest("warm")["wrote"]["ht"]
+    per_summary = wrote["processor_seconds"] / wrote["clusters"]
+    num_networks = sum(row not in ("lead", "lexrank") for row in experiment.rows)
+    num_written = (num_networks + number - len(experiment.networks)) * experiment.corpus.max_test
+    return (
+        f"In a trial with {trial['clusters']} training clusters, HT took {trial['processor_seconds']} "
+        f"processor seconds of one thread, with its start, validation and checkpoints, so at most "
+        f"{per_cluster:.1f} a cluster. {number} trainings of {experiment.run.clusters} clusters are "
+        f"then at most {hours:.1f} hours of one core if all networks cost as much as HT, and writing "
+        f"{num_written:,} summaries, at {per_summary:.1f} seconds each, "
+        f"{num_written * per_summary / 3600:.1f} more. T-DMCA costs more than that, since it predicts its "
+        "source too. With every other layer of the "
+        f"T5, the loss of the first eight clusters was {trial['first_loss_with_every_other_layer']:.1f} "
+        f"a token, with all {trial['first_loss']:.1f}; so all are kept."
+    )
+
+
 def relations_table() -> str:
     record = latest("relations")
     lines = []
@@ -551,6 +575,7 @@ PAGES = {
         "experiment": experiment_table,
         "reproduced": reproduced_tables,
         "relations": relations_table,
+        "warm": warm_text,
     },
     "docs/models.md": {"attribution": attribution_table},
     "docs/serving.md": {"serving": serving_text},

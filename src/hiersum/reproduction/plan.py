@@ -101,7 +101,7 @@ class Plan:
             self._add(
                 "vocabulary",
                 "copying the vocabulary",
-                work=partial(work.copy_vocabulary, given, base.model.vocab_size),
+                work=partial(work.copy_vocabulary, given, size),
                 inputs={"corpus": {"vocabulary": checksum([given])}},
                 leaves=(work.out / "vocabulary",),
             )

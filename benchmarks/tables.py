@@ -489,8 +489,8 @@ def warm_text() -> str:
         f"{per_cluster:.1f} a cluster. {number} trainings of {experiment.run.clusters} clusters are "
         f"then at most {hours:.1f} hours of one core if all networks cost as much as HT, and writing "
         f"{num_written:,} summaries, at {per_summary:.1f} seconds each, "
-        f"{num_written * per_summary / 3600:.1f} more. T-DMCA costs more than that, since it predicts its "
-        "source too. With every other layer of the "
+        f"{num_written * per_summary / 3600:.1f} more. T-DMCA costs more than that, since it predicts "
+        "its source too. With every other layer of the "
         f"T5, the loss of the first eight clusters was {trial['first_loss_with_every_other_layer']:.1f} "
         f"a token, with all {trial['first_loss']:.1f}; so all are kept."
     )

@@ -5,7 +5,8 @@ BIN := .venv/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-dev browser demo test test-slow check format lint types bench upgrade clean
+.PHONY: help install install-dev browser demo test test-slow check format lint types docs docs-serve dist bench upgrade
+.PHONY: clean
 
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -57,6 +58,27 @@ lint: .venv/installed-dev ## style and likely mistakes
 
 types: .venv/installed-dev ## mypy, strict, on src
 	$(BIN)/mypy
+
+# Warnings are errors: a link that leads nowhere, a page that the navigation lacks, a docstring that cannot be read.
+docs: export NO_MKDOCS_2_WARNING = 1
+docs: .venv/installed-dev ## build the site into build/site
+	$(BIN)/python -m mkdocs build --quiet --strict
+	@echo 'Open build/site/index.html, or run: make docs-serve'
+
+docs-serve: export NO_MKDOCS_2_WARNING = 1
+docs-serve: .venv/installed-dev ## show the site at http://127.0.0.1:8001, rebuilt when a file changes
+	$(BIN)/python -m mkdocs serve --dev-addr 127.0.0.1:8001
+
+# The wheel is tried where the repository cannot help: in an environment of its own, from a folder of its own.
+dist: .venv/installed-dev ## build wheel and sdist into dist, and try the wheel in an empty environment
+	rm -rf dist build/try && mkdir -p build/try
+	$(BIN)/python -m hatchling build
+	$(PYTHON) -m venv build/try/env
+	build/try/env/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
+	cp -r examples build/try/examples
+	cd build/try && env/bin/hiersum summarize examples/car-free-centre --title "Car-free centre of Lowmoor"
+	cd build/try && env/bin/python $(CURDIR)/.ci/smoke.py $(CURDIR)/dist
+	rm -rf build/try
 
 bench: .venv/installed-dev ## speed against other packages, written to benchmarks/results
 	$(BIN)/python benchmarks/overlap.py

@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -20,7 +21,9 @@ from support import REPOSITORY
 
 import hiersum
 
-PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+DOCS = REPOSITORY / "docs"
+PAGES = [REPOSITORY / "README.md", *sorted(DOCS.glob("*.md"))]
+TUTORIALS = sorted((DOCS / "tutorials").glob("*.md"))
 AS_USERS = {name: value for name, value in os.environ.items() if name != "HIERSUM_MODEL"}
 SET_UP = ("make ", "python3 -m venv", "pip install")
 SERVED = ("hiersum serve", "curl ")  # run together, at a port of their own
@@ -74,7 +77,9 @@ def test_every_documented_command_runs(command: str, output: str, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if any(c.startswith(SERVED) for c, _ in commands(page))]
+    "page",
+    [p for p in [*PAGES, *TUTORIALS] if any(c.startswith(SERVED) for c, _ in commands(p))],
+    ids=lambda page: page.name,
 )
 def test_every_documented_request_is_answered(page: Path) -> None:
     """The page's first server is started, and its requests are sent to it."""
@@ -108,6 +113,64 @@ def test_every_documented_request_is_answered(page: Path) -> None:
         server.terminate()
         assert server.wait(timeout=60) == 0
         server.stderr.close()  # type: ignore[union-attr]
+
+
+STEP = re.compile(r"^```(\w+)(?: title=\"(.+?)\")?\n(.*?)^```", re.S | re.M)
+SLOW_TUTORIALS = ("train.md", "reproduce.md")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(page, id=page.stem, marks=[pytest.mark.slow] * (page.name in SLOW_TUTORIALS))
+        for page in TUTORIALS
+        if STEP.search(page.read_text())
+    ],
+)
+def test_every_tutorial_works_from_its_first_step_to_its_last(page: Path, tmp_path: Path) -> None:
+    """All steps are done in one folder: files are written, commands and programs run, in order."""
+    shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
+    folder = Path(sys.executable).parent
+    environment = {**AS_USERS, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
+    done = 0
+    for kind, title, text in STEP.findall(page.read_text()):
+        if title:
+            (tmp_path / title).write_text(text)
+        elif kind == "python":
+            run_step([sys.executable, "-c", text], tmp_path, environment)
+            done += 1
+        elif kind == "console":
+            for part in re.split(r"^\$ ", text, flags=re.M)[1:]:
+                command, _, output = part.partition("\n")
+                if command == "pip install --no-deps -e .":
+                    install_without_pip(tmp_path)
+                    environment["PYTHONPATH"] = str(tmp_path)
+                elif not command.startswith((*SET_UP, *SERVED)):
+                    printed = run_step(["sh", "-c", command], tmp_path, environment)
+                    assert not output or is_as_shown(printed, output, command), printed
+                    done += 1
+    assert done
+
+
+def run_step(command: list[str], folder: Path, environment: dict[str, str]) -> str:
+    completed = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+    )
+    assert completed.returncode == 0, f"{command[-1]}\n{completed.stderr}"
+    return completed.stdout
+
+
+def install_without_pip(folder: Path) -> None:
+    """Make a package's entry points known, as installing it would."""
+    project = tomllib.loads((folder / "pyproject.toml").read_text())["project"]
+    metadata = folder / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Name: {project['name']}\nVersion: {project['version']}\n")
+    groups = [
+        "\n".join([f"[{group}]", *(f"{name} = {place}" for name, place in parts.items())])
+        for group, parts in project["entry-points"].items()
+    ]
+    (metadata / "entry_points.txt").write_text("\n".join(groups))
 
 
 PYTHON = [
@@ -157,22 +220,33 @@ def test_the_readme_fits_on_a_few_screens() -> None:
     assert len((REPOSITORY / "README.md").read_text().splitlines()) <= 150
 
 
-def test_the_changelog_begins_with_this_version() -> None:
+def test_the_changelog_keeps_its_form() -> None:
+    """Unreleased first, then versions with their dates, newest first; in each, sections in one order."""
     changelog = (REPOSITORY / "CHANGELOG.md").read_text()
-    newest = re.search(r"^## \[(.+?)\]", changelog, flags=re.M)
-    assert newest is not None
-    assert newest[1] == hiersum.__version__
+    headings = re.findall(r"^## (.+)$", changelog, flags=re.M)
+    assert headings[0] == "[Unreleased]" or headings[0].startswith(f"[{hiersum.__version__}] - ")
+    released = [heading for heading in headings if heading != "[Unreleased]"]
+    dates = [heading.partition(" - ")[2] for heading in released]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", date) for date in dates)
+    assert dates == sorted(dates, reverse=True)
+    order = ["Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"]
+    for part in re.split(r"^## .+$", changelog, flags=re.M)[1:]:
+        sections = re.findall(r"^### (.+)$", part, flags=re.M)
+        assert sections == [name for name in order if name in sections]
 
 
 def test_every_link_between_pages_leads_somewhere() -> None:
-    for page in PAGES:
+    for page in [*PAGES, *TUTORIALS]:
+        generated = ("reference/", "../reference/")  # the strict build of the site checks these
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+            assert (page.parent / target).exists() or target.startswith(generated), (
+                f"{page.name}: {target}"
+            )
 
 
 def test_make_lists_its_targets() -> None:
     completed = subprocess.run(["make", "help"], cwd=REPOSITORY, capture_output=True, text=True)
-    for target in ("demo", "test", "test-slow", "check", "bench"):
+    for target in ("demo", "test", "test-slow", "check", "docs", "docs-serve", "dist", "bench"):
         assert f"make {target} " in completed.stdout
 
 

@@ -14,6 +14,8 @@ prints them after `error:` and exits with 2; any other exception is a bug and ex
 
 from __future__ import annotations
 
+from importlib import import_module
+
 
 class HiersumError(Exception):
     """Base class of all errors caused outside this package."""
@@ -50,3 +52,12 @@ class MissingDependencyError(HiersumError):
 
     def __reduce__(self) -> tuple[type[MissingDependencyError], tuple[str, str]]:
         return type(self), self._parts  # makes it picklable for worker processes
+
+
+def check_extra(feature: str, extra: str, *packages: str) -> None:
+    """Refuse to start work that needs packages of an extra that is not installed."""
+    try:
+        for package in packages:
+            import_module(package)
+    except ImportError as error:
+        raise MissingDependencyError(feature, extra) from error

@@ -90,7 +90,7 @@ class Summarizer:
         Args:
             config: settings.
             ranker: ranks paragraphs; default: the writer's own, else the one named by
-            `ranker.kind`.
+                `ranker.kind`.
             writer: a neural writer; without one, summaries quote source sentences.
         """
         self.config = config or Config()
@@ -125,7 +125,7 @@ class Summarizer:
             name_or_dir: a model folder or Hugging Face name; default: HIERSUM_MODEL.
             config: settings; default: those the model recommends.
             system: the system you will use, if known; `lexrank` and `lead` skip loading the bundled
-            model.
+                model.
 
         Raises:
             CheckpointError: the named model, or the trained ranker in its folder, cannot be loaded.
@@ -181,7 +181,7 @@ class Summarizer:
             focus: a question or aspect to focus on.
             max_words: maximum length; default: `decoding.max_words`.
             system: `lexrank`, `lead`, or the model's kind (ht, ft, tdmca); default: the model if
-            there is one, else `lexrank`.
+                there is one, else `lexrank`.
             strict: require more support than usual; `Summary.dropped` holds what was left out.
             draft: include sentences that the checker would drop.
             with_attention: also return attention between paragraphs, if a network writes.

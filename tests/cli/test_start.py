@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support import EXAMPLES
 from typer.testing import CliRunner
 
 from hiersum.bundled import FOLDER
@@ -129,3 +130,26 @@ def test_help_is_never_cut_off(path: tuple[str, ...]) -> None:
     assert "Usage: " in shown
     assert not [line for line in shown.splitlines() if line.endswith("...") and "Usage" not in line]
     assert not re.search(r"<\w+|\w\[\w+\]|[a-z]+\.[a-z]+_[a-z]+", shown), "a Python type or setting"
+
+
+def test_summarising_needs_no_extra(tmp_path: Path) -> None:
+    """With every package of an extra out of reach, the bundled model still writes, from any file."""
+    optional = """accelerate fastapi fastwarc google.protobuf huggingface_hub matplotlib
+        mwparserfromhell prometheus_client pyarrow ray resiliparse spacy tensorboard uvicorn""".split()
+    blocked = f"import sys\nsys.modules.update(dict.fromkeys({optional}))\n"
+    folder = EXAMPLES / "car-free-centre"
+    line = ["summarize", str(folder), "--json", "--report", str(tmp_path / "report.html")]
+    environment = {name: value for name, value in os.environ.items() if name != "HIERSUM_MODEL"}
+    completed = subprocess.run(
+        [sys.executable, "-c", f"{blocked}from hiersum.cli import main\nmain()", *line],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert completed.returncode == 0, completed.stderr
+    result = json.loads(completed.stdout)
+    assert result["system"] == "ht"
+    assert {Path(document["name"]).suffix for document in result["documents"]} == {
+        *(".html", ".md", ".txt")
+    }
+    assert (tmp_path / "report.html").stat().st_size > 10_000

@@ -10,8 +10,9 @@ from made_up import made_up_articles, write_lines
 from support import EXAMPLES, small_vocabulary
 from typer.testing import CliRunner
 
+from hiersum import errors
 from hiersum.bundled import FOLDER
-from hiersum.cli import app, options
+from hiersum.cli import app
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import MissingDependencyError
 from hiersum.text.tokenizer import Tokenizer
@@ -67,6 +68,10 @@ def test_finetune_starts_from_the_bundled_model(monkeypatch: pytest.MonkeyPatch)
     [
         "finetune CLUSTERS --model bundled --out o",
         "plot .",
+        "prepare CLUSTERS --model MODEL --out o",
+        "build articles CLUSTERS --out o",
+        "build wikipedia --dump CLUSTERS --out o",
+        "convert t5 google/t5 --out o",
         "serve",
         "humaneval serve no",
     ],
@@ -77,8 +82,8 @@ def test_missing_extra_is_reported_before_work_starts(
     def missing(package: str) -> None:
         raise ImportError(package)
 
-    monkeypatch.setattr(options, "import_module", missing)
-    line = line.replace("CLUSTERS", str(EXAMPLES / "clusters.jsonl"))
+    monkeypatch.setattr(errors, "import_module", missing)
+    line = line.replace("CLUSTERS", str(EXAMPLES / "clusters.jsonl")).replace("MODEL", str(FOLDER))
     result = CliRunner().invoke(app, line.split())
     assert isinstance(result.exception, MissingDependencyError)
     assert "pip install 'hiersum[" in str(result.exception)

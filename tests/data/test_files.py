@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from hiersum.data.files import (
     read_parquet,
     write_atomically,
 )
-from hiersum.errors import DataError, InputError
+from hiersum.errors import DataError, InputError, MissingDependencyError
 
 Write = Callable[..., Path]
 
@@ -118,3 +119,10 @@ def test_one_process_at_a_time_is_let_into_a_folder(tmp_path: Path) -> None:
     with alone_in(tmp_path):
         pass
     assert list(tmp_path.iterdir()) == []
+
+
+def test_parquet_without_its_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for work in (parquet_rows, lambda path: next(read_parquet(path))):
+        with pytest.raises(MissingDependencyError, match=r"pip install 'hiersum\[parquet\]'"):
+            work(Path("a.parquet"))

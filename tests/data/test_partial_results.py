@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -10,7 +11,7 @@ import pytest
 
 from hiersum import Document, Summary
 from hiersum.data.partial_results import PartialResults
-from hiersum.errors import InputError
+from hiersum.errors import InputError, MissingDependencyError
 from hiersum.types import Source, SummarySentence, Unread
 
 PLAN = {"input": "a", "settings": {"x": [1, 2]}}
@@ -120,3 +121,15 @@ def test_without_any_result_no_file_is_written(tmp_path: Path) -> None:
         results.add_error(0, "bad")
         assert results.finish() == 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_parquet_without_its_package_is_refused_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with (
+        pytest.raises(MissingDependencyError, match=r"needs the extra 'parquet'"),
+        PartialResults.open(tmp_path / "results.parquet", {}),
+    ):
+        pytest.fail("the work began")
+    assert not list(tmp_path.iterdir())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from unittest import mock
 
@@ -11,7 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from hiersum.config import ModelConfig, config_from_dict, config_to_dict
-from hiersum.errors import CheckpointError, ConfigError
+from hiersum.errors import CheckpointError, ConfigError, MissingDependencyError
 from hiersum.model.folder import from_pretrained, read_config, save_pretrained
 
 CONFIGS = [
@@ -196,6 +197,14 @@ def test_a_hub_name_that_cannot_be_fetched_is_named(monkeypatch: pytest.MonkeyPa
 
     with pytest.raises(CheckpointError, match="some/model: neither a folder here nor a model"):
         from_pretrained("some/model")
+
+
+def test_a_hub_name_without_the_hubs_package_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'hiersum\[hub\]'"):
+        from_pretrained("nobody/nothing")
 
 
 def test_a_hub_model_is_loaded_from_where_it_was_downloaded(

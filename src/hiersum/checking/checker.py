@@ -33,7 +33,7 @@ class Checker(Protocol):
 
         Args:
             pairs: a sentence and its source sentences, in reading order. Sources are read one by
-            one and joined; the best score counts.
+                one and joined; the best score counts.
         """
 
     def contradiction(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
@@ -56,7 +56,7 @@ def open_checker(folder: Path | None, kind: str = "auto") -> OpenedChecker:
     Args:
         folder: a model folder.
         kind: `auto`: the folder's learned checker if it has one, else the lexical one; `lexical`;
-        or the name of a plugin (`hiersum.checkers`).
+            or the name of a plugin (`hiersum.checkers`).
 
     Raises:
         ConfigError: there is no checker of that name.

@@ -19,7 +19,7 @@ from hiersum.cli.options import (
     command,
 )
 from hiersum.distributed import open_engine
-from hiersum.errors import InputError
+from hiersum.errors import InputError, check_extra
 
 build = typer.Typer(rich_markup_mode=None)
 OutOption = Annotated[Path, Option("--out", help="The folder for the clusters.")]
@@ -68,6 +68,7 @@ def build_articles(
     Run the same command again to resume.
     """
     _check_word_range(min_words, max_words)
+    check_extra("building clusters", "parquet", "pyarrow")
     from hiersum.building.articles import BuildSettings, build_clusters
     from hiersum.building.clusters import TargetRules
 
@@ -130,6 +131,7 @@ def build_wikipedia_clusters(
     _check_word_range(min_words, max_words)
     if valid + test > 1:
         raise InputError(f"--valid ({valid}) and --test ({test}) add up to more than 1")
+    check_extra("building from Wikipedia", "build", "mwparserfromhell", "pyarrow")
     from hiersum.building.clusters import TargetRules
     from hiersum.building.guard import Limits
     from hiersum.building.wikipedia import WikiSettings, build_wikipedia

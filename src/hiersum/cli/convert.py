@@ -10,7 +10,7 @@ import typer
 from typer import Argument, Option
 
 from hiersum.cli.options import CorpusOption, HubNameArgument, check_exists, command
-from hiersum.errors import CheckpointError
+from hiersum.errors import CheckpointError, check_extra
 
 _TOKENIZER = "spiece.model"
 convert = typer.Typer(help="Convert released weights to a model folder.", rich_markup_mode=None)
@@ -55,6 +55,7 @@ def convert_t5(
 ) -> None:
     """Add the paper's global layers to a pretrained T5 or Flan-T5."""
     _check_tokenizer(Path(source))
+    check_extra("converting a T5", "hub", "google.protobuf")
     from hiersum.conversion.t5 import convert_t5
 
     folder = convert_t5(

@@ -16,13 +16,12 @@ from hiersum.cli.options import (
     MarkdownOption,
     SetOption,
     check_exists,
-    check_extra,
     check_one_format,
     command,
     note,
 )
 from hiersum.config import load_config
-from hiersum.errors import InputError
+from hiersum.errors import InputError, check_extra
 
 humaneval = typer.Typer(rich_markup_mode=None)
 

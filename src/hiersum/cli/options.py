@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping
 from glob import glob
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
@@ -20,19 +19,10 @@ from typer.core import TyperCommand
 
 from hiersum.bundled import FOLDER, chosen_model
 from hiersum.data.model_folder import check_model, check_model_name, tokenizer_file
-from hiersum.errors import InputError, MissingDependencyError
+from hiersum.errors import InputError
 
 BUNDLED = "bundled"
 _VALUE_NAMES = {Path: "PATH", int: "N", float: "X", str: "TEXT"}
-
-
-def check_extra(feature: str, extra: str, *packages: str) -> None:
-    """Refuse to start work that needs packages of an extra that is not installed."""
-    try:
-        for package in packages:
-            import_module(package)
-    except ImportError as error:
-        raise MissingDependencyError(feature, extra) from error
 
 
 def check_exists(value: Any) -> Any:

@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 from typer import Argument, Option
 
-from hiersum.cli.options import JsonOption, SetOption, WorkersOption, check_extra
-from hiersum.errors import InputError
+from hiersum.cli.options import JsonOption, SetOption, WorkersOption
+from hiersum.errors import InputError, check_extra
 
 
 def reproduce(
@@ -39,7 +39,7 @@ def reproduce(
 
     load_experiment(experiment, overrides)  # fails before torch is imported
     if not plan:
-        check_extra("reproducing the paper", "train", "accelerate", "matplotlib")
+        check_extra("reproducing the paper", "train", "accelerate", "matplotlib", "pyarrow")
     from hiersum.reproduction.paper_tables import to_text
     from hiersum.reproduction.run import list_stages, reproduce
 

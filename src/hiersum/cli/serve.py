@@ -12,12 +12,11 @@ from hiersum.cli.options import (
     ModelOption,
     RayAddressOption,
     SetOption,
-    check_extra,
     note,
 )
 from hiersum.config import load_config
 from hiersum.distributed import check_engine
-from hiersum.errors import ConfigError, InputError
+from hiersum.errors import ConfigError, InputError, check_extra
 
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 

@@ -26,14 +26,13 @@ from hiersum.cli.options import (
     TokenizerFolderOption,
     WorkersOption,
     check_exists,
-    check_extra,
     command,
     print_facts,
 )
 from hiersum.config import load_config
 from hiersum.data.model_folder import check_model
 from hiersum.distributed import open_engine
-from hiersum.errors import InputError
+from hiersum.errors import InputError, check_extra
 
 if TYPE_CHECKING:
     from hiersum.training.ranker_corpora import Corpora
@@ -81,6 +80,7 @@ def prepare(
     Run the same command again to resume.
     """
     config = load_config(config_path, settings or ())
+    check_extra("preparing clusters", "parquet", "pyarrow")
     with open_engine(engine, workers=workers, address=ray_address) as opened:
         from hiersum.data.prepare import describe, prepare_clusters
 
@@ -105,25 +105,41 @@ def train(
 
     for folder in filter(None, (config.training.data, config.training.valid_data)):
         PreparedSet.open(folder)  # fails before torch is imported
-    check_extra("training", "train", "accelerate")
+    check_extra("training", "train", "accelerate", "pyarrow")
     from hiersum.training.trainer import train as train_network
 
     typer.echo(train_network(config, out))
 
 
 def plot(
-    runs: Annotated[
-        list[Path], Argument(metavar="RUN", callback=check_exists, help="Run folders.")
+    sources: Annotated[
+        list[Path],
+        Argument(
+            metavar="RUN|RESULT",
+            callback=check_exists,
+            help="Run folders, or one result that `summarize --json` printed into a file.",
+        ),
     ],
     out: Annotated[
-        Path | None, Option(help="The picture (.svg .png .pdf).  [default: RUN/curves.svg]")
+        Path | None,
+        Option(
+            help="The picture (.svg .png .pdf).  [default: RUN/curves.svg, or RESULT with .svg]"
+        ),
     ] = None,
 ) -> None:
-    """Draw the curves of runs: loss, validation and learning rate."""
-    check_extra("drawing curves", "train", "matplotlib")
-    from hiersum.training.curves import plot_runs
+    """Draw the curves of runs, or the plan of a summary: which sentence has which source."""
+    first, *others = sources
+    if first.is_dir():
+        check_extra("drawing curves", "train", "matplotlib")
+        from hiersum.training.curves import plot_runs
 
-    typer.echo(plot_runs(runs, out or runs[0] / "curves.svg"))
+        typer.echo(plot_runs(sources, out or first / "curves.svg"))
+        return
+    if others:
+        raise InputError("a picture shows the plan of one summary; give one result")
+    from hiersum.reporting.plan_picture import plot_plan, read_result
+
+    typer.echo(plot_plan(read_result(first), out or first.with_suffix(".svg")))
 
 
 def finetune(
@@ -140,7 +156,7 @@ def finetune(
     if not epochs > 0:
         raise InputError(f"--epochs must be more than 0, got {epochs}")
     load_config(None, settings or (), recommended=recommended_settings(model))
-    check_extra("training", "train", "accelerate")
+    check_extra("training", "train", "accelerate", "pyarrow")
     from hiersum.training.finetune import finetune as finetune_model
 
     folder = finetune_model(

@@ -32,6 +32,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from hiersum.config import DataConfig
 from hiersum.data.files import (
+    check_parquet,
     checksum,
     open_binary,
     parquet_rows,
@@ -373,6 +374,7 @@ def _without_nulls(value: Any) -> Any:
 
 def _schema() -> pa.Schema:
     """Return the columns of a cluster."""
+    check_parquet()
     import pyarrow as pa
 
     text = pa.string()

@@ -1,4 +1,4 @@
-"""Read and write files: lines, plain or gzip, Parquet, checksums, and atomic writes."""
+"""Read and write files: lines, plain or gzip, Parquet, pictures, checksums, and atomic writes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from hiersum.atomic import replacing
-from hiersum.errors import DataError, InputError
+from hiersum.errors import DataError, InputError, check_extra
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from matplotlib.figure import Figure
 
 MAX_RECORD_BYTES = 128_000_000
 """Limit for one cluster; guards against gzip bombs."""
 _GZIP = b"\x1f\x8b"
 _ROWS_AT_A_TIME = 256
+_PICTURES = (".svg", ".png", ".pdf")
 
 
 def read_lines(path: Path, *, keep_blank: bool = False) -> Iterator[tuple[int, bytes]]:
@@ -75,8 +77,14 @@ def open_binary(path: Path) -> IO[bytes]:
     return file
 
 
+def check_parquet() -> None:
+    """Refuse Parquet files if the package that reads and writes them is missing."""
+    check_extra("reading or writing Parquet", "parquet", "pyarrow")
+
+
 def read_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
     """Yield the rows of a Parquet file as records, a batch at a time."""
+    check_parquet()
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -99,6 +107,7 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[d
 
 def parquet_rows(path: Path) -> int | None:
     """Return the number of rows in a Parquet file; None if it cannot be opened."""
+    check_parquet()
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -143,6 +152,26 @@ def write_parquet(path: Path, records: Iterable[Mapping[str, Any]], schema: pa.S
             writer.write_table(pa.Table.from_pylist(rows, schema))
             number += len(rows)
     return number
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a name for a picture that cannot be drawn, or any if matplotlib is missing."""
+    if path.suffix.lower() not in _PICTURES:
+        raise InputError(f"{path}: give the picture a name that ends in {', '.join(_PICTURES)}")
+    check_extra("drawing", "train", "matplotlib")
+
+
+def write_picture(figure: Figure, path: Path) -> Path:
+    """Write a figure in the format of the path's suffix; equal figures give equal bytes."""
+    import matplotlib
+
+    kind = path.suffix[1:].lower()
+    with (
+        write_atomically(path) as file,
+        matplotlib.rc_context({"svg.hashsalt": "hiersum"}),
+    ):
+        figure.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else None)
+    return path
 
 
 def checksum(paths: Iterable[Path]) -> str:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from hiersum.data.files import alone_in, write_atomically, write_parquet
+from hiersum.data.files import alone_in, check_parquet, write_atomically, write_parquet
 from hiersum.errors import InputError
 from hiersum.text.formats import kind_of
 
@@ -35,6 +35,8 @@ class PartialResults:
 
         `plan` is the run's inputs and settings; results of another plan are refused.
         """
+        if kind_of(target) == ".parquet":
+            check_parquet()  # before the work, not after it
         path = cls.path_of(target)
         try:
             file = path.open("a+b")

@@ -45,7 +45,7 @@ def plan_summary(
         cluster: a cluster with a summary, cited or not.
         sentences: the source sentences that are read.
         paragraphs: for each sentence, the given paragraphs that contain it, numbered across
-        documents.
+            documents.
         title: the title as the network reads it.
     """
     cited = cluster.cited or tuple(

@@ -27,7 +27,7 @@ from torch import Tensor
 from hiersum.atomic import replacing
 from hiersum.config import ModelConfig, config_from_dict
 from hiersum.config.model import BLOCK_LENGTH, COMPRESSION, RELATIVE_BUCKETS, RELATIVE_DISTANCE
-from hiersum.errors import CheckpointError, ConfigError
+from hiersum.errors import CheckpointError, ConfigError, check_extra
 from hiersum.model.inference import quantized_names
 from hiersum.model.network import Network, build_network
 from hiersum.model.storage import STORAGES, Storage, pack, unfilled, unpack
@@ -118,6 +118,7 @@ def fetch(
         raise CheckpointError(
             f"{folder}: no such folder; give a model folder or a hub's owner/name"
         )
+    check_extra("a model of the Hugging Face hub", "hub", "huggingface_hub")
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 

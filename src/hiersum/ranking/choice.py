@@ -34,8 +34,8 @@ def choose_ranker(
 
     Args:
         kind: `cited`: the folder's citation scorer; `neural`: the paper's LSTM ranker; `auto`: the
-        first of these that the folder has, else similarity; `none`: keep the order. Any other name
-        is a plugin (`hiersum.rankers`).
+            first of these that the folder has, else similarity; `none`: keep the order. Any other
+            name is a plugin (`hiersum.rankers`).
         folder: a model folder; None if there is no model.
         tokenizer: the tokenizer of that folder.
         target: the text that `oracle` ranks by.

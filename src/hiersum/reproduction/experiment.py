@@ -1,10 +1,12 @@
 """Experiment files: which systems to train and test, on what data, how large, for how long.
 
-[experiment]         rows of the paper's tables, and the training budget of each network
-[corpus]             articles to build clusters from, or clusters
-[sizes]              how large the networks are; default: as in the paper
-[data] [training]    and the other sections of a config: settings for all systems
-[systems.NAME]       settings for one system: `checkpoint`, or sections of a config
+A file has these sections:
+
+    [experiment]         rows of the paper's tables, and the training budget of each network
+    [corpus]             articles to build clusters from, or clusters
+    [sizes]              how large the networks are; default: as in the paper
+    [data] [training]    and the other sections of a config: settings for all systems
+    [systems.NAME]       settings for one system: `checkpoint`, or sections of a config
 """
 
 from __future__ import annotations

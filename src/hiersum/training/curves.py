@@ -6,29 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hiersum.data.files import write_atomically
-from hiersum.errors import InputError, MissingDependencyError
+from hiersum.data.files import check_picture, write_picture
+from hiersum.errors import InputError
 from hiersum.training.run_folder import read_metrics
 
-_FORMATS = ("svg", "png", "pdf")
 _INK, _BLUE, _ORANGE = "#333333", "#2f6db5", "#d1603d"
 
 
 def plot_runs(runs: Sequence[Path], out: Path) -> Path:
     """Plot the curves of one or more runs."""
-    kind = out.suffix.lstrip(".").lower()
-    if kind not in _FORMATS:
-        raise InputError(f"{out}: give the picture a name that ends in .{', .'.join(_FORMATS)}")
+    check_picture(out)
     metrics = {run.name: list(read_metrics(run / "metrics.jsonl")) for run in runs}
     for run, lines in zip(runs, metrics.values()):
         if not lines:
             raise InputError(f"{run}: has no measurements yet; wait for the first")
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingDependencyError("drawing curves", "train") from error
-    matplotlib.rcParams["svg.hashsalt"] = "hiersum"  # makes the output reproducible
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(9, 3.4), layout="constrained")
     loss, score, rate = figure.subplots(1, 3)
     for number, (name, lines) in enumerate(metrics.items()):
@@ -42,9 +35,7 @@ def plot_runs(runs: Sequence[Path], out: Path) -> Path:
     _dress(loss, "cross entropy per token")
     _dress(score, "validation ROUGE F1")
     _dress(rate, "learning rate")
-    with write_atomically(out) as file:
-        figure.savefig(file, format=kind, metadata={"Date": None} if kind == "svg" else None)
-    return out
+    return write_picture(figure, out)
 
 
 def _draw(

@@ -1,7 +1,8 @@
 """What reading a cluster costs, by its number of paragraphs: hierarchical and flat.
 
 Paragraphs of 70 tokens at paper size. The hierarchical encoder should grow in a line, the flat one
-with the square of its input. Writes a plot beside the results.
+with the square of its input. Writes a plot beside the results. `--growth 24 500 5000` measures the
+hierarchical one alone, with these numbers of paragraphs.
 """
 
 from __future__ import annotations
@@ -80,6 +81,24 @@ def plot(rows: list[dict[str, float]], path: Path) -> None:
     figure.savefig(path, dpi=130)
 
 
+def measure_growth(sizes: list[int]) -> None:
+    """Measure what a paragraph costs the hierarchical encoder in small and large clusters."""
+    rows = [{"paragraphs": number, **measure("ht", number)} for number in sizes]
+    per_paragraph = [row["seconds"] / row["paragraphs"] for row in rows]
+    write_results(
+        "encoding_growth",
+        {
+            "torch": torch.__version__,
+            "threads": 1,
+            "seconds": "processor time",
+            "rows": rows,
+            "times_the_first_per_paragraph": [
+                round(seconds / per_paragraph[0], 3) for seconds in per_paragraph
+            ],
+        },
+    )
+
+
 def main() -> None:
     """Measure every size and write results and plot."""
     rows = []
@@ -113,5 +132,7 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     if sys.argv[1:2] == ["--one"]:
         measure_here(sys.argv[2], int(sys.argv[3]))
+    elif sys.argv[1:2] == ["--growth"]:
+        measure_growth([int(number) for number in sys.argv[2:]])
     else:
         main()

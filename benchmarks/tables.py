@@ -22,9 +22,9 @@ import wikisum
 import hiersum.config
 import hiersum.reproduction
 from hiersum.building.clusters import PAPER, report_rows
+from hiersum.progress import spoken
 from hiersum.reproduction.experiment import CorpusSettings, RunSettings, load_experiment
 from hiersum.reproduction.paper_tables import ablation_table, main_table
-from hiersum.reproduction.stages import spoken
 from hiersum.reproduction.systems import ROWS, Sizes
 
 ROOT = Path(__file__).parents[1]
@@ -405,6 +405,39 @@ def writer_table() -> str:
     return "\n".join(lines)
 
 
+def side_by_side_table() -> str:
+    """hiersum and what one would use instead; with what readers found false, if they have read."""
+    record, read = latest("side_by_side"), latest("side_by_side_readers")
+    if not record:
+        return "Not measured yet: run `benchmarks/side_by_side.py`."
+    written, folders = record["written test"], record["folders"]
+    columns = [
+        "about 80 words each",
+        f"R-1 / R-2 / R-L on `written` test ({written['clusters']})",
+        f"on folders ({folders['clusters']})",
+        *(["false sentences"] if read else []),
+        "new word pairs",
+        "names, numbers and dates that the documents have",
+        "processor seconds",
+        "MB (with requirements)",
+    ]
+    lines = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
+    for name, size in record["megabytes"].items():
+        of_sets = [of_set["systems"][name] for of_set in (written, folders)]
+        cells = [name] + [_triple(scores, ("R-1", "R-2", "R-L")) for scores in of_sets]
+        if read:
+            false = read["systems"].get(name, {}).get("false, %")
+            cells.append(f"{false['mean']:.0f} %" if false else "not read")
+        new, held = "new word pairs, %", "names, numbers and dates in the documents, %"
+        cells += [
+            " / ".join(f"{s[key]['mean']:.0f}" for s in of_sets) + " %" for key in (new, held)
+        ]
+        cells.append(" / ".join(f"{s['processor seconds a cluster']:.2g}" for s in of_sets))
+        cells.append(f"{size['package or model']:,.1f} ({size['with requirements']:,.0f})")
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def _triple(
     scores: dict[str, dict[str, float]], metrics: Sequence[str] = ("rouge1", "rouge2", "rougeL")
 ) -> str:
@@ -534,7 +567,7 @@ def false_alarms_table() -> str:
     return "\n".join(lines)
 
 
-ROOMS = """pipeline types request config plugins errors atomic progress parallel distributed bundled
+ROOMS = """pipeline types request config plugins errors atomic progress parallel distributed hub bundled
 text ranking graphs model writing checking data training evaluation conversion
 building reproduction humaneval reporting serving presentation cli""".split()
 

@@ -215,7 +215,7 @@ def planning(summarizer: Summarizer, clusters: Sequence[Cluster]) -> dict[str, A
     return {name: interval(values) for name, values in right.items()}
 
 
-def _as_text(cluster: Cluster) -> Cluster:
+def as_text(cluster: Cluster) -> Cluster:
     """Return a cluster whose documents are plain text, as a person's files are."""
     documents = tuple(Document(d.text, d.name) for d in cluster.documents)
     return Cluster(cluster.title, documents, cluster.summary, cluster.id)
@@ -254,7 +254,7 @@ def main() -> None:
     sets = {f"written {options.split}": written}
     if options.split == "test":
         folders = read_corpus(options.data / "folders")
-        sets["folders"] = [_as_text(cluster) for cluster in folders]
+        sets["folders"] = [as_text(cluster) for cluster in folders]
         sets["kinds"] = list(read_corpus(KINDS))
     results: dict[str, Any] = {"model": str(options.model.name), "settings": options.settings}
     for name, clusters in sets.items():

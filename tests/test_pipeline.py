@@ -178,7 +178,10 @@ def test_the_cap_on_words_holds_however_small(system: str, max_words: int) -> No
             "max-words must be a number from 1 to .* got 2.5",
         ),
         ({"documents": None}, "documents must be a list of texts or paths, got None"),
-        ({"documents": [3]}, "a document must be text, a Document or a Path, got 3"),
+        (
+            {"documents": [3]},
+            "document 1 must be text, a Path, a Document, or have one of the fields",
+        ),
         ({"documents": ["x y"], "system": "gpt"}, "system 'gpt' is unknown; known: lexrank, lead"),
         (
             {"documents": ["x y"], "max_words": 0},

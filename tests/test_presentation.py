@@ -167,6 +167,7 @@ def test_growing_summary_shows_stages_and_sentences_only_on_a_terminal(monkeypat
         file = io.StringIO()
         console = Console(file=file, force_terminal=is_terminal, width=80)
         monkeypatch.setattr("hiersum.presentation.Console", lambda console=console, **_: console)
+        monkeypatch.setattr("hiersum.presentation.has_terminal", lambda shown=is_terminal: shown)
         with GrowingSummary() as growing:
             growing.say("Loading the model")
             growing._live.refresh()

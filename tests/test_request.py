@@ -59,3 +59,11 @@ def test_a_title_of_the_greatest_length_is_allowed() -> None:
 def test_settings_of_a_server_are_checked(setting: str, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         load_config(None, [setting])
+
+
+def test_request_of_options_takes_defaults_and_refuses_unknown_names() -> None:
+    systems = ["lexrank", "lead"]
+    assert Request.of({"focus": "", "system": None}, 7, systems) == Request("", 7, "lexrank")
+    assert Request.of({"max_words": 3, "system": "lead"}, 7, systems) == Request("", 3, "lead")
+    with pytest.raises(TypeError, match="max_word"):
+        Request.of({"max_word": 3}, 7, systems)  # type: ignore[typeddict-unknown-key]

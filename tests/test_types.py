@@ -47,6 +47,7 @@ def test_a_result_line_has_the_pinned_fields() -> None:
         "sentences": [
             {
                 "text": "One.",
+                "shown": "Union: \u201cOne.\u201d",
                 "sources": [{"document": 0, "paragraph": 3, "score": 0.91, "quote": ""}],
                 "unsupported": [{"text": "One", "start": 0, "end": 3, "kind": "name"}],
                 "support": 0.875,
@@ -57,6 +58,7 @@ def test_a_result_line_has_the_pinned_fields() -> None:
             },
             {
                 "text": "Two.",
+                "shown": "Two.",
                 "sources": [],
                 "unsupported": [],
                 "support": None,

@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from hiersum.hub import fetch
+
 FOLDER = Path(__file__).parent / "pretrained"
 VARIABLE = "HIERSUM_MODEL"
-_SETTINGS = "settings.toml"
+SETTINGS = "settings.toml"
 
 
 def bundled_model() -> Path | None:
@@ -27,8 +29,11 @@ def chosen_model() -> str | None:
 
 
 def recommended_settings(model: Path | str | None) -> Path | None:
-    """Return the file with the settings of a model folder or of the default model, if any."""
+    """Return the file with the settings of a model or of the default model, if any.
+
+    A model on the hub is downloaded first.
+    """
     model = model or chosen_model()
-    folder = bundled_model() if model is None else Path(model)
-    path = None if folder is None else folder / _SETTINGS
+    folder = bundled_model() if model is None else fetch(model)
+    path = None if folder is None else folder / SETTINGS
     return path if path is not None and path.is_file() else None

@@ -76,6 +76,9 @@ class LocalEngine:
                     ) from error
                 logger.warning("a worker process was killed; repeating its work")
                 unfinished = pool.unfinished
+            except KeyboardInterrupt:
+                logger.warning("finishing the parts that were begun; Ctrl-C again stops at once")
+                raise
             finally:
                 pool.close()
 

@@ -22,8 +22,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
+from tempfile import TemporaryDirectory
 from threading import Thread
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from hiersum.bundled import bundled_model, chosen_model, recommended_settings
 from hiersum.checking.checker import Checker
@@ -32,6 +33,7 @@ from hiersum.checking.lexical import LexicalChecker
 from hiersum.checking.unsupported import mark_unsupported
 from hiersum.config import Config, load_config
 from hiersum.errors import CheckpointError, InputError
+from hiersum.hub import push
 from hiersum.parallel import in_order
 from hiersum.plugins import load_plugin, plugin_names
 from hiersum.ranking.choice import choose_ranker
@@ -41,7 +43,6 @@ from hiersum.text.documents import find_passed_over, gather_documents
 from hiersum.text.languages import check_language
 from hiersum.types import (
     Cluster,
-    Document,
     Progress,
     Summary,
     SummarySentence,
@@ -114,6 +115,7 @@ class Summarizer:
         cls,
         name_or_dir: str | Path | None = None,
         *,
+        revision: str | None = None,
         config: Config | None = None,
         system: str | None = None,
     ) -> Summarizer:
@@ -122,7 +124,9 @@ class Summarizer:
         If the bundled model cannot be loaded, log why and fall back to extractive summaries.
 
         Args:
-            name_or_dir: a model folder or Hugging Face name; default: HIERSUM_MODEL.
+            name_or_dir: a model folder, or `owner/name` on the Hugging Face hub; default:
+            HIERSUM_MODEL.
+            revision: a branch, tag or commit on the hub; `owner/name@revision` is the same.
             config: settings; default: those the model recommends.
             system: the system you will use, if known; `lexrank` and `lead` skip loading the bundled
                 model.
@@ -131,7 +135,8 @@ class Summarizer:
             CheckpointError: the named model, or the trained ranker in its folder, cannot be loaded.
         """
         if name_or_dir := name_or_dir or chosen_model():
-            return cls._with_model(name_or_dir, config)
+            name = name_or_dir if revision is None else f"{name_or_dir}@{revision}"
+            return cls._with_model(name, config)
         folder = bundled_model()
         if folder is None or system in SYSTEMS:
             return cls(config=config)
@@ -151,6 +156,20 @@ class Summarizer:
         config = config or load_config(recommended=recommended_settings(name_or_dir))
         return cls(config=config, writer=NeuralWriter.load(name_or_dir, config))
 
+    def save_pretrained(self, directory: str | Path) -> Path:
+        """Write the model folder with its ranker, checker, card and settings; return its path."""
+        if self.writer is None:
+            raise CheckpointError("there is no model to save: this summarizer only quotes")
+        return self.writer.save(directory)
+
+    def push_to_hub(self, name: str, **options: Any) -> str:
+        """Upload the model to `owner/name` on the Hugging Face hub; return its address.
+
+        The options `revision`, `private` and `metadata` are those of `hiersum.hub.push`.
+        """
+        with TemporaryDirectory() as folder:
+            return push(self.save_pretrained(folder), name, **options)
+
     @property
     def model(self) -> NeuralModel | None:
         """The neural model, if there is one."""
@@ -163,20 +182,15 @@ class Summarizer:
 
     def summarize(
         self,
-        documents: Sequence[str | Path | Document],
+        documents: Iterable[Any],
         title: str = "",
-        *,
-        focus: str = "",
-        max_words: int | None = None,
-        system: str | None = None,
-        strict: bool = False,
-        draft: bool = False,
-        with_attention: bool = False,
+        **options: Unpack[Options],
     ) -> Summary:
         """Summarise documents: texts, `Document`s, or paths of files and folders.
 
         Args:
-            documents: strings are texts; `Path`s are read.
+            documents: strings are texts; `Path`s are read; also rows with a text, documents of
+            LangChain and LlamaIndex, and data frames.
             title: the topic; default: the words most documents share.
             focus: a question or aspect to focus on.
             max_words: maximum length; default: `decoding.max_words`.
@@ -190,21 +204,11 @@ class Summarizer:
             InputError: there is nothing to read, or an argument is invalid.
         """
         read, unread = gather_documents(documents, self.config.data)
-        cluster = Cluster(title, tuple(read))
-        return self.summarize_cluster(
-            cluster,
-            unread,
-            focus=focus,
-            max_words=max_words,
-            system=system,
-            strict=strict,
-            draft=draft,
-            with_attention=with_attention,
-        )
+        return self.summarize_cluster(Cluster(title, tuple(read)), unread, **options)
 
     def stream(
         self,
-        documents: Sequence[str | Path | Document],
+        documents: Iterable[Any],
         title: str = "",
         **options: Unpack[Options],
     ) -> Iterator[SummarySentence]:
@@ -387,13 +391,4 @@ class Summarizer:
 
     def request(self, **options: Unpack[Options]) -> Request:
         """Validate the options of a request; see `summarize`."""
-        max_words = options.get("max_words")
-        request = Request(
-            options.get("focus") or "",
-            self.config.decoding.max_words if max_words is None else max_words,
-            options.get("system") or self.systems[0],
-            strict=options.get("strict", False),
-            draft=options.get("draft", False),
-            with_attention=options.get("with_attention", False),
-        )
-        return request.checked(self.systems)
+        return Request.of(options, self.config.decoding.max_words, self.systems)

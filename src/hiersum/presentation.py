@@ -14,6 +14,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from hiersum.progress import has_terminal
 from hiersum.text.paragraphs import split_document
 from hiersum.text.words import count_words, cut_words
 from hiersum.types import Document, Place, Summary, SummarySentence
@@ -58,7 +59,7 @@ class GrowingSummary:
     def __init__(self) -> None:
         console = Console(stderr=True, highlight=False)
         self._live = Live(console=console, transient=True, refresh_per_second=8)
-        self._is_shown = console.is_terminal
+        self._is_shown = has_terminal()
         self._text = Text()
 
     def __enter__(self) -> GrowingSummary:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text
@@ -37,6 +37,13 @@ class Request:
     strict: bool = False
     draft: bool = False
     with_attention: bool = False
+
+    @classmethod
+    def of(cls, options: Options, max_words: int, systems: Sequence[str]) -> Request:
+        """Validate options; `max_words` and the first of `systems` are the defaults."""
+        given = {name: value for name, value in options.items() if value not in (None, "")}
+        asked: dict[str, Any] = {"focus": "", "max_words": max_words, "system": systems[0]}
+        return cls(**asked | given).checked(systems)
 
     def checked(self, systems: Sequence[str]) -> Request:
         """Return the request with a clean focus if it is valid for the available writers."""

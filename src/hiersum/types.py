@@ -239,16 +239,13 @@ class SummarySentence:
         """The sentence as readers see it: a quotation in quotation marks, after its speaker."""
         if not self.is_quoted:
             return self.text
-        return (
-            f"{self.speaker}: \u201c{self.text}\u201d"
-            if self.speaker
-            else f"\u201c{self.text}\u201d"
-        )
+        return f"{self.speaker}: " * bool(self.speaker) + f"\u201c{self.text}\u201d"
 
     def to_record(self) -> dict[str, Any]:
         """Return the sentence as it appears in a result line."""
         return {
             "text": self.text,
+            "shown": self.shown,
             "sources": [asdict(source) for source in self.sources],
             "unsupported": [asdict(span) for span in self.unsupported],
             "support": None if self.support is None else round(self.support, 3),

@@ -95,7 +95,7 @@ def test_build_clusters_resumes_to_the_same_files(
         return corpora.write_clusters(clusters, path)
 
     monkeypatch.setattr(clusters_module, "write_clusters", write_until_the_third)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="finished parts are kept in .*broken.*to resume$"):
         build_clusters([articles], broken, BuildSettings())
     with pytest.raises(DataError, match=r"broken: its clusters are unfinished; run their hiersum"):
         clusters_of(broken)

@@ -188,6 +188,7 @@ def test_mark_disputed_marks_what_rests_on_a_side() -> None:
     quoted = SummarySentence("Some 41 were hurt.", (Source(2, 0, 1.0),), is_quoted=True)
     other = SummarySentence("It fell.", (Source(0, 1, 0.9, "It fell."),))
     elsewhere = SummarySentence("41 hurt.", (Source(1, 0, 0.9, "Some 41 were hurt."),))
-    marked = mark_disputed([written, quoted, other, elsewhere], found)
-    assert [sentence.is_disputed for sentence in marked] == [True, True, False, False]
+    wrapped = SummarySentence("27 people\nwere hurt.", (Source(0, 1, 1.0),))
+    marked = mark_disputed([written, quoted, other, elsewhere, wrapped], found)
+    assert [sentence.is_disputed for sentence in marked] == [True, True, False, False, True]
     assert mark_disputed([written], [])[0].is_disputed is False

@@ -174,6 +174,23 @@ def test_a_killed_process_loses_nothing_that_was_finished(corpus: Path, tmp_path
         assert times[result["id"]] == result["seconds"], "kept, not written again"
 
 
+def test_ctrl_c_says_what_is_kept_and_how_to_go_on(corpus: Path, tmp_path: Path) -> None:
+    write_clusters(make_clusters(500), corpus)
+    target = tmp_path / "out.jsonl"
+    arguments = ["--input", str(corpus), "--output", str(target), "--system", "lexrank"]
+    command = [sys.executable, "-m", "hiersum", "summarize", *arguments]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    partial = batch.PartialResults.path_of(target)
+    while process.poll() is None and not (partial.exists() and partial.stat().st_size > 9_000):
+        time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said == (
+        f"interrupted; what is done is kept in {partial}: run the same command again to resume\n"
+    )
+
+
 def test_other_settings_do_not_continue_a_run(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -129,3 +129,32 @@ def test_a_report_of_very_many_clusters_shows_the_first(write: Write, tmp_path: 
     results = report_of(write("c.jsonl", "\n".join(lines)), target=tmp_path / "r.html")
     assert [result["id"] for result in results] == [str(n) for n in range(50)]
     assert "The first 50 of 60 summaries." in (tmp_path / "r.html").read_text()
+
+
+def test_output_takes_its_form_from_its_ending(write: Write, tmp_path: Path) -> None:
+    """Each file holds the same summary; stdout stays empty."""
+    source = write("gazette.txt", f"{PROSE} Nobody was hurt.")
+    made = {}
+    for ending in ("md", "html", "json", "txt"):
+        made[ending] = tmp_path / f"notes.{ending}"
+        completed = run(source, "--system", "lead", "-o", made[ending], "--keys", "--quiet")
+        assert (completed.returncode, completed.stdout, completed.stderr) == (0, "", "")
+    record = json.loads(made["json"].read_text())
+    assert record["summary"].startswith(PROSE)
+    assert record["documents"] == [{"name": str(source), "url": "", "key": "gazette"}]
+    (result,) = results_in(made["html"])
+    assert result["sentences"] == record["sentences"]
+    assert f"{PROSE} [@gazette, par. 1]" in made["md"].read_text()
+    assert f"{PROSE} [1]" in made["txt"].read_text()
+    assert "paragraph 1" in made["txt"].read_text()
+
+
+def test_notes_of_several_clusters_number_their_footnotes_apart(tmp_path: Path) -> None:
+    target = tmp_path / "notes.md"
+    completed = run(EXAMPLES / "clusters.jsonl", "--system", "lead", "-o", target)
+    assert completed.returncode == 0, completed.stderr
+    text = target.read_text()
+    labels = re.findall(r"^\[\^([\d-]+)\]:", text, re.M)
+    assert len(labels) == len(set(labels))
+    assert {label.partition("-")[0] for label in labels} == {"1", "2", "3"}
+    assert len(re.findall("^# ", text, re.M)) == 3

@@ -181,6 +181,20 @@ def test_a_run_that_stopped_goes_on_and_does_nothing_twice(
     assert content(out) == content(whole)
 
 
+def test_an_interruption_says_what_is_kept(
+    clusters: Path, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work(part: Part, *, recipe: Recipe) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(prepare, "prepare_part", work)
+    with pytest.raises(KeyboardInterrupt) as error:
+        prepare_clusters([clusters], tmp_path / "out", Config(), model=model)
+    assert str(error.value) == (
+        f"finished shards are kept in {tmp_path / 'out'}: run the same command again to resume"
+    )
+
+
 def test_a_run_killed_at_its_very_beginning_leaves_nothing_in_the_way(
     model: Path, tmp_path: Path
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from unittest import mock
 
@@ -12,7 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from hiersum.config import ModelConfig, config_from_dict, config_to_dict
-from hiersum.errors import CheckpointError, ConfigError, MissingDependencyError
+from hiersum.errors import CheckpointError, ConfigError
 from hiersum.model.folder import from_pretrained, read_config, save_pretrained
 
 CONFIGS = [
@@ -185,34 +184,6 @@ def test_a_damaged_folder_says_what_is_wrong(folder: Path, damage, message: str)
 def test_a_missing_folder_is_named() -> None:
     with pytest.raises(CheckpointError, match="nowhere/at/all: no such folder"):
         from_pretrained("nowhere/at/all")
-
-
-def test_a_hub_name_that_cannot_be_fetched_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from huggingface_hub.errors import LocalEntryNotFoundError
-
-    def fail(*_: object, **__: object) -> str:
-        raise LocalEntryNotFoundError("offline")
-
-    monkeypatch.setattr("huggingface_hub.snapshot_download", fail)
-
-    with pytest.raises(CheckpointError, match="some/model: neither a folder here nor a model"):
-        from_pretrained("some/model")
-
-
-def test_a_hub_name_without_the_hubs_package_names_the_extra(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install 'hiersum\[hub\]'"):
-        from_pretrained("nobody/nothing")
-
-
-def test_a_hub_model_is_loaded_from_where_it_was_downloaded(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(folder))
-
-    assert from_pretrained("some/model").config == read_config(folder)
 
 
 def test_settings_of_earlier_versions_are_read_if_they_had_the_values_of_today(

@@ -112,7 +112,8 @@ def test_unsupported_facts_are_marked(open_page: Open, bridge: Summary, tmp_path
     result = result_with_report(bridge)
     text = "\N{BRIDGE AT NIGHT} It cost 48 million crowns, said Ada Lovelace."
     unsupported = [{**span_of("Ada Lovelace", text), "kind": "name"}]
-    result["sentences"][0] = {"text": text, "sources": [], "unsupported": unsupported}
+    result["sentences"][0] = {**result["sentences"][0], "text": text, "shown": text}
+    result["sentences"][0] |= {"sources": [], "unsupported": unsupported}
     write_results([result], tmp_path / "r.html")
     page = open_page((tmp_path / "r.html").as_uri()).page
     assert page.locator(".sentence .unsupported").text_content() == "Ada Lovelace (in no source)"
@@ -140,7 +141,10 @@ def disputed(bridge: Summary, tmp_path: Path) -> str:
         side_of(bridge, names[3], "The repair had three parts.", "three"),
     )
     found = SourceDisagreement("cables", "number", sides, "", 0.6, later=3)
-    summary = replace(bridge, disagreements=(found,), is_answered=False)
+    source = Source(sides[0].document, sides[0].paragraph, 0.9, sides[0].text)
+    rests_on = SummarySentence("It has 212 cables.", (source,), support=0.9, is_disputed=True)
+    sentences = (*bridge.sentences, rests_on)
+    summary = replace(bridge, sentences=sentences, disagreements=(found,), is_answered=False)
     write_report(summary, tmp_path / "disputed.html")
     return (tmp_path / "disputed.html").as_uri()
 
@@ -170,6 +174,14 @@ def test_a_disagreement_lights_up_both_places(open_page: Open, disputed: str) ->
     page.keyboard.press("Escape")
     assert marked(page) == []
     watched.assert_quiet()
+
+
+def test_a_disputed_sentence_leads_to_its_disagreement(open_page: Open, disputed: str) -> None:
+    page = open_page(disputed).page
+    page.locator(".summary-text").get_by_role("button", name="disputed").click()
+    assert page.locator(".disagreement-head").get_attribute("aria-pressed") == "true"
+    assert len(page.locator("mark").all_inner_texts()) == 2
+    assert page.locator(".sentence.is-chosen").count() == 0
 
 
 def test_on_a_phone_a_disagreement_leads_to_its_places_and_back(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from hiersum.errors import ConfigError, DataError
+from hiersum.progress import spoken
 from hiersum.reproduction.stages import (
     Ledger,
     Note,
@@ -16,7 +17,6 @@ from hiersum.reproduction.stages import (
     estimate,
     refuse_changes,
     run_stages,
-    spoken,
 )
 
 
@@ -115,14 +115,11 @@ def test_refuse_changes_refuses_to_resume_from_other_inputs(errand: Errand) -> N
         errand.run(b=2)
 
 
-def test_run_stages_prints_progress_to_stderr(
-    errand: Errand, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_run_stages_tells_its_progress(errand: Errand, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "hiersum.progress")
     errand.run()
     errand.run()
-    out, err = capsys.readouterr()
-    assert out == ""
-    first, *_, last = err.splitlines()
+    first, *_, last = caplog.messages
     assert first == "[1 of 3] doing a: about 1 s; 3 s to the end"
     assert last == "[3 of 3] doing c: done before"
 

@@ -87,6 +87,12 @@ def test_the_key_comes_from_the_environment(start: Start) -> None:
     assert httpx.get(f"{url}/v1/models", headers=headers, trust_env=False).status_code == 200
 
 
+def test_it_says_what_it_does_while_it_loads(start: Start, notes: list[str]) -> None:
+    start()
+    assert notes[0] == "note: loading the model\n"
+    assert notes[-1].startswith("note: serving ")
+
+
 def refused(*arguments: str) -> str:
     completed = subprocess.run(
         [sys.executable, "-m", "hiersum", "serve", *arguments],

@@ -5,8 +5,11 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
+import pandas as pd
 import pytest
 from support import without_bytes
 
@@ -15,6 +18,7 @@ from hiersum.errors import InputError
 from hiersum.text.documents import (
     choose_documents,
     find_passed_over,
+    gather_documents,
     read_document,
     read_documents,
 )
@@ -183,3 +187,60 @@ def test_choose_documents_keeps_all_without_a_clear_language() -> None:
     chosen, unread = choose_documents([Document("Kurz."), Document("Short.")], DataConfig())
     assert all(document.text for document in chosen)
     assert unread == []
+
+
+@dataclass
+class LangChainDocument:
+    """The shape of `langchain_core.documents.Document`."""
+
+    page_content: str
+    metadata: dict[str, object]
+    id: str | None = None
+
+
+class LlamaIndexNode:
+    """The shape of a LlamaIndex node: its text is the answer of a method."""
+
+    metadata: ClassVar = {"file_name": "b.pdf", "page_label": "4"}
+
+    def get_content(self, metadata_mode: str = "none") -> str:
+        return PROSE
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "url"),
+    [
+        (PROSE, "document 1", ""),
+        ([PROSE], "document 1", ""),
+        (Document(PROSE, "a", "u"), "a", "u"),
+        ({"text": PROSE}, "document 1", ""),
+        ([{"article": PROSE, "title": "Bridge", "url": "http://a.b"}], "Bridge", "http://a.b"),
+        ({"page_content": PROSE, "metadata": {"source": "a.txt"}}, "a.txt", ""),
+        (LangChainDocument(PROSE, {"source": "http://a.b/c"}), "http://a.b/c", "http://a.b/c"),
+        ([LangChainDocument(PROSE, {})], "document 1", ""),
+        ([LlamaIndexNode()], "b.pdf, page 4", ""),
+        (LlamaIndexNode(), "b.pdf, page 4", ""),
+        (pd.DataFrame({"id": [7], "name": ["a.txt"], "content": [PROSE]}), "a.txt", ""),
+        (pd.DataFrame({"text": [PROSE]}).iloc[0], "document 1", ""),
+        (pd.Series([PROSE]), "document 1", ""),
+        (pd.DataFrame({"text": [PROSE], "title": ["A"]}).itertuples(), "A", ""),
+    ],
+)
+def test_gather_documents_knows_what_people_have_by_its_shape(
+    given: object, name: str, url: str
+) -> None:
+    assert gather_documents(given, CONFIG) == ([Document(PROSE, name, url)], [])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ([PROSE, {"title": "A"}], "document 2 must be text, a Path, a Document, or have one of"),
+        (pd.DataFrame({"text": [PROSE, float("nan")]}), "document 2 must be text, a Path"),
+        ([object], "document 1 must be text"),
+        (3, "documents must be a list of texts or paths, got 3"),
+    ],
+)
+def test_gather_documents_says_which_one_it_cannot_read(given: object, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        gather_documents(given, CONFIG)

@@ -132,14 +132,11 @@ def test_lines_after_the_step_to_resume_from_are_dropped(tmp_path: Path) -> None
     assert any(run.events.iterdir())
 
 
-def test_validation_is_told_to_the_person(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_validation_is_told_to_the_person(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", "hiersum.progress")
     with MetricsWriter(RunFolder(tmp_path), 0, 4) as metrics:
         metrics.write(3, {"valid_loss": 1.25, "valid_rouge2": 7.0})
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err == "step 3: valid_loss 1.250  valid_rouge2 7.000\n"
+    assert caplog.messages == ["step 3: valid_loss 1.250  valid_rouge2 7.000"]
 
 
 def test_a_last_line_cut_off_is_left_out_and_other_damage_refused(tmp_path: Path) -> None:

@@ -199,6 +199,20 @@ def test_the_capital_that_begins_a_sentence_is_free(before: str) -> None:
     assert {"s", "▁was"} <= allowed(f"{before} ▁He")
 
 
+def test_grounded_words_bars_the_same_for_hypotheses_together_as_alone() -> None:
+    """They end in the same open word, in different places, and are asked for twice."""
+    written = ["▁was . ▁He", "▁in ▁the ▁He", "▁in ▁B er", "▁B er lin", "▁in ▁the ▁Berlin"]
+    ids = [[IDS[piece] for piece in ["▁was", *line.split()][-3:]] for line in written]
+    tokens_BNS = torch.tensor([[[0, *of_line] for of_line in ids]])
+    rule = GroundedWords(Spelling(PIECES, END_PIECE), [guarded_words([SOURCE])])
+    for _ in range(2):
+        log_probs_BNV = torch.zeros(1, len(ids), len(PIECES))
+        rule(tokens_BNS, log_probs_BNV, [0])
+        for of_line, row_V in zip(ids, log_probs_BNV[0]):
+            found = {piece for piece, value in zip(PIECES, row_V) if value == 0}
+            assert found == allowed(" ".join(PIECES[index] for index in of_line))
+
+
 def test_every_guarded_word_of_every_hypothesis_stands_in_its_own_clusters_source() -> None:
     """Twenty clusters that end at different steps, each with words of its own."""
     random.seed(0)

@@ -25,7 +25,7 @@ from hiersum.data.files import alone_in, read_whole, write_atomically
 from hiersum.data.records import parse_json
 from hiersum.errors import InputError
 from hiersum.parallel import Engine
-from hiersum.progress import tracked
+from hiersum.progress import RESUME, keeping, tracked
 
 Item = TypeVar("Item")
 Tally = Counter[str]
@@ -99,11 +99,12 @@ class Workplace:
             else:
                 write_json(plan_path, plan)
             try:
-                report = {**work(), "plan": plan}
+                with keeping(f"finished parts are kept in {self.folder}: {RESUME}"):
+                    report = {**work(), "plan": plan}
             except OSError as error:  # libraries that write arrays raise the system's own errors
                 raise InputError(
                     f"{self.folder}: cannot be written ({error.strerror or error}); finished parts "
-                    "are kept: run the same command again to resume"
+                    f"are kept: {RESUME}"
                 ) from error
             write_json(report_path, report)  # marks the build as finished
             shutil.rmtree(self.folder)
@@ -136,8 +137,7 @@ def run_stage(
     except InputError as error:
         num_done = sum(tally_of(item).exists() for item in items)
         raise InputError(
-            f"{error}; {num_done} of {len(items)} parts are finished and kept: "
-            "run the same command again to resume"
+            f"{error}; {num_done} of {len(items)} parts are finished and kept: {RESUME}"
         ) from error
     total: Tally = Counter()
     for path in map(tally_of, items):

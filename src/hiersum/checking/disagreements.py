@@ -126,7 +126,7 @@ def mark_disputed(
             is_disputed=any(
                 (source.document, source.paragraph, line) in sides
                 for source in sentence.sources
-                for line in (*source.quote.split("\n"), sentence.text)
+                for line in (*source.quote.split("\n"), " ".join(sentence.text.split()))
             ),
         )
         for sentence in sentences

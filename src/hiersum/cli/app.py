@@ -6,8 +6,10 @@ Results go to stdout; notes, progress and errors to stderr. Exit code 0: success
 
 from __future__ import annotations
 
+import gc
 import io
 import logging
+import os
 import signal
 import sys
 from typing import Annotated, Any, NoReturn
@@ -40,6 +42,15 @@ from hiersum.errors import HiersumError
 _UsageError: type[Any] = next(
     kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException"
 )
+
+TORCH_SETTINGS = {
+    # Threads that wait sleep: spinning takes the core from the thread that they wait for, and on a
+    # busy machine tripled the processor time of a summary.
+    "OMP_WAIT_POLICY": "PASSIVE",
+    # oneDNN keeps a kernel for every shape, and ragged batches hardly ever repeat one.
+    "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "256",
+}
+"""Environment variables that torch's libraries read when they are loaded; the user's own go first."""
 
 app = typer.Typer(
     name="hiersum",
@@ -75,11 +86,18 @@ def main() -> NoReturn:
     if sys.argv[1:] == ["--version"]:  # typer would import pydantic first
         print(f"hiersum {__version__}")  # noqa: T201
         sys.exit(0)
+    for name, value in TORCH_SETTINGS.items():
+        os.environ.setdefault(name, value)
+    gc.set_threshold(10_000)  # importing torch makes a million objects, and none of them is garbage
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # print ? for letters the terminal cannot show
             stream.reconfigure(errors="replace")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # runs `finally`: no half-written files
-    logging.basicConfig(level=logging.WARNING, format="note: %(message)s", stream=sys.stderr)
+    logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(_Lines())
+    logging.getLogger("hiersum.progress").setLevel(logging.INFO)
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")  # we report its failures ourselves
     for library in ("pypdf", "trafilatura", "charset_normalizer", "htmldate"):
         logging.getLogger(library).setLevel(
             logging.CRITICAL
@@ -99,6 +117,14 @@ def main() -> NoReturn:
     except OSError as error:
         _fail(f"{error.filename or 'standard output'}: {error.strerror or error}")
     sys.exit(code or 0)
+
+
+class _Lines(logging.Formatter):
+    """Warnings as notes, progress as it is."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        note = "note: " if record.levelno >= logging.WARNING else ""
+        return note + super().format(record)
 
 
 def _fail(message: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""`hiersum info`: the installation, or the contents of a corpus."""
+"""`hiersum info`: the installation, a model, or the contents of a corpus."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from typer import Argument
 
 from hiersum import __version__
-from hiersum.bundled import FOLDER
+from hiersum.bundled import FOLDER, recommended_settings
 from hiersum.cli.options import (
     ConfigOption,
     CorpusOption,
@@ -24,17 +24,26 @@ from hiersum.cli.options import (
     print_facts,
 )
 from hiersum.config import Config, load_config
+from hiersum.hub import MODEL_FILES, fetch, is_hub_name, read_metadata
 
 _PACKAGES = ("torch", "sentencepiece", "safetensors", "numpy", "scipy", "pyarrow", "rapidfuzz")
+_CARD_FIELDS = {
+    "task": "pipeline_tag",
+    "language": "language",
+    "licence": "license",
+    "started from": "base_model",
+    "learned from": "datasets",
+    "measured by": "metrics",
+}
 
 
 def info(
-    path: Annotated[
-        Path | None,
+    subject: Annotated[
+        str | None,
         Argument(
-            metavar="CORPUS",
-            callback=check_exists,
-            help="Describe this corpus instead of the installation.",
+            metavar="CORPUS|MODEL",
+            help="Describe this corpus or model (a folder, or owner/name[@revision] on the "
+            "Hugging Face hub) instead of the installation.",
         ),
     ] = None,
     corpus: CorpusOption = "auto",
@@ -43,13 +52,36 @@ def info(
     config_path: ConfigOption = None,
     settings: SetOption = None,
 ) -> None:
-    """Show versions, devices and models, or describe a corpus."""
-    if path is None:
+    """Show versions, devices and models, or describe a corpus or a model."""
+    from hiersum.data.corpora import CLUSTER_SUFFIXES
+    from hiersum.text.formats import kind_of
+
+    if subject is None:
         facts = _describe_installation()
+    elif (Path(subject) / "config.json").is_file() or (
+        is_hub_name(subject) and kind_of(Path(subject)) not in CLUSTER_SUFFIXES
+    ):
+        facts = _describe_model(subject)
     else:
+        check_exists(subject_path := Path(subject))
         config = load_config(config_path, settings or ())
-        facts = _describe_corpus(path, config, kind=corpus, skip_bad=skip_bad)
+        facts = _describe_corpus(subject_path, config, kind=corpus, skip_bad=skip_bad)
     print_facts(facts, as_json=as_json)
+
+
+def _describe_model(name: str) -> dict[str, Any]:
+    """Describe a model by its small files; its weights are not downloaded."""
+    folder = fetch(name, patterns=[file for file in MODEL_FILES if file != "*.safetensors"])
+    card = read_metadata(folder)
+    return {
+        "model": name,
+        "folder": str(folder),
+        "network": _describe_network(folder),
+        "ranker": "yes" if (folder / "ranker.json").is_file() else "no",
+        "checker": "yes" if (folder / "checker.json").is_file() else "no",
+        "settings": str(settings) if (settings := recommended_settings(folder)) else None,
+        **{shown: card.get(field) for shown, field in _CARD_FIELDS.items()},
+    }
 
 
 def _describe_corpus(path: Path, config: Config, *, kind: str, skip_bad: bool) -> dict[str, Any]:
@@ -110,20 +142,20 @@ def _describe_installation() -> dict[str, Any]:
         "devices": devices,
         "cores": os.cpu_count(),
         "systems": Summarizer().systems,
-        "bundled model": None if folder is None else _describe_model(folder),
+        "bundled model": None if folder is None else _describe_network(folder),
         "models": [] if folder is None else [str(folder)],
     }
 
 
-def _describe_model(folder: Path) -> str:
+def _describe_network(folder: Path) -> str:
     from hiersum.model.folder import WEIGHTS, read_config
 
-    model = read_config(folder)
-    megabytes = (folder / WEIGHTS).stat().st_size / 1_000_000
+    model, weights = read_config(folder), folder / WEIGHTS
+    size = f"{weights.stat().st_size / 1e6:.0f} MB" if weights.is_file() else "not downloaded yet"
     return (
         f"{model.architecture}: {model.layers.count('local')} local and "
         f"{model.layers.count('global')} global encoder layers, {model.num_decoder_layers} decoder "
-        f"layers, width {model.width}, {model.vocab_size:,} pieces, {megabytes:.0f} MB"
+        f"layers, width {model.width}, {model.vocab_size:,} pieces, {size}"
     )
 
 

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import inspect
 import json
+import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from glob import glob
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
@@ -18,8 +20,9 @@ from typer import Argument, Option
 from typer.core import TyperCommand
 
 from hiersum.bundled import FOLDER, chosen_model
-from hiersum.data.model_folder import check_model, check_model_name, tokenizer_file
+from hiersum.data.model_folder import check_model, tokenizer_file
 from hiersum.errors import InputError
+from hiersum.hub import check_model_name
 
 BUNDLED = "bundled"
 _VALUE_NAMES = {Path: "PATH", int: "N", float: "X", str: "TEXT"}
@@ -93,7 +96,7 @@ WorkersOption = Annotated[
 ]
 JsonOption = Annotated[bool, Option("--json", help="Print JSON.")]
 MarkdownOption = Annotated[bool, Option("--markdown", help="Print Markdown.")]
-_MODEL = "a model folder, owner/name on the Hugging Face hub, or bundled"
+_MODEL = "a model folder, owner/name[@revision] on the Hugging Face hub, or bundled"
 ModelOption = Annotated[
     str | None,
     Option(
@@ -123,6 +126,9 @@ ClustersArgument = Annotated[
 TargetClustersArgument = Annotated[
     list[Path], Argument(callback=check_exists, help="Clusters with summaries.")
 ]
+_QuietOption = Annotated[
+    bool, Option("--quiet", help="Print only results and errors: no progress, no notes.")
+]
 
 
 def command(
@@ -134,7 +140,7 @@ def command(
         first = inspect.cleandoc(function.__doc__ or "").partition("\n\n")[0]
         _name_values(function)
         short_help = " ".join(first.split())
-        return group.command(name, cls=_Command, short_help=short_help)(function)
+        return group.command(name, cls=_Command, short_help=short_help)(_as_command(function))
 
     return register
 
@@ -156,6 +162,29 @@ def _name_values(function: Callable[..., None]) -> None:
                 )
 
 
+def _as_command(function: Callable[..., None]) -> Callable[..., None]:
+    """Add what its function need not know: the option --quiet, and what Ctrl-C prints."""
+
+    @wraps(function)
+    def run(*, quiet: bool, **given: Any) -> None:
+        if quiet:
+            for name in ("", "hiersum", "hiersum.progress"):
+                logging.getLogger(name).setLevel(logging.ERROR)
+        try:
+            function(**given)
+        except KeyboardInterrupt as error:  # typer would leave without a word
+            typer.echo(f"interrupted; {error}" if str(error) else "interrupted", err=True)
+            raise typer.Exit(130) from error
+
+    hints = {**function.__annotations__, "quiet": _QuietOption}
+    known = inspect.signature(function).parameters.values()
+    quiet = inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False)
+    parameters = [each.replace(annotation=hints[each.name]) for each in (*known, quiet)]
+    vars(run)["__signature__"] = inspect.Signature(parameters)
+    run.__annotations__ = hints
+    return run
+
+
 class _Command(TyperCommand):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -166,7 +195,8 @@ class _Command(TyperCommand):
 
 def note(message: str) -> None:
     """Print a note on stderr."""
-    typer.echo(f"note: {message}", err=True)
+    if logging.getLogger("hiersum").isEnabledFor(logging.WARNING):
+        typer.echo(f"note: {message}", err=True)
 
 
 def check_one_format(*, as_json: bool, as_markdown: bool) -> None:

@@ -59,12 +59,11 @@ def serve(
     if host not in _LOCAL and api_key is None:
         note(f"whoever can reach {host} can use this server; --api-key keeps others out")
     check_extra("hiersum serve", "serve", "fastapi", "uvicorn", "prometheus_client")
-    from hiersum.pipeline import Summarizer
-    from hiersum.serving.app import create_app
     from hiersum.serving.server import listen, run_app, serve_replicas, url_of
 
     if engine == "ray":
         number = replicas or 2
+        note(f"starting {number} replicas")
         serve_replicas(
             model=model,
             config=config,
@@ -76,8 +75,12 @@ def serve(
             tell=lambda url: note(f"{number} replicas serving at {url}"),
         )
         return
-    summarizer = Summarizer.from_pretrained(model, config=config)
-    with listen(host, port) as listener:
+    with listen(host, port) as listener:  # first, so that a taken port is refused at once
+        note("loading the model")
+        from hiersum.pipeline import Summarizer
+        from hiersum.serving.app import create_app
+
+        summarizer = Summarizer.from_pretrained(model, config=config)
         app = create_app(summarizer, api_key=api_key)
         url = url_of(host, listener.getsockname()[1])
         note(f"serving {', '.join(summarizer.systems)} at {url}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -25,6 +26,7 @@ from hiersum.cli.options import (
     note,
 )
 from hiersum.config import Config, load_config
+from hiersum.data.files import write_atomically
 from hiersum.distributed import check_engine, open_engine
 from hiersum.errors import InputError
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from hiersum.types import Cluster, Summary
 
 _MAX_NOTES = 10
+_ENDINGS = (".md", ".html", ".json", ".txt")
 _MAX_REPORTED = 50  # summaries in one report
 
 
@@ -74,8 +77,17 @@ def summarize(
     ] = None,
     output_path: Annotated[
         Path | None,
-        Option("--output", help="With --input: write the results to this .jsonl or .parquet file."),
+        Option(
+            "--output",
+            "-o",
+            help="Write the summary to this .md, .html, .json or .txt file; with --input, the "
+            "results to this .jsonl or .parquet file.",
+        ),
     ] = None,
+    with_keys: Annotated[
+        bool,
+        Option("--keys", help="With -o: cite by keys ([@gazette]), with BibTeX entries in .md."),
+    ] = False,
     corpus: CorpusOption = "auto",
     skip_bad: SkipBadOption = False,
     workers: Annotated[
@@ -87,7 +99,6 @@ def summarize(
     settings: SetOption = None,
 ) -> None:
     """Summarise documents, or every cluster of a corpus."""
-    config = load_config(config_path, settings or (), recommended=recommended_settings(model))
     asked = {
         "focus": focus,
         "max_words": max_words,
@@ -102,29 +113,37 @@ def summarize(
             raise InputError(
                 "--engine and --workers go with --input and an --output that is a file"
             )
-        if output_path is not None:
-            raise InputError(
-                f"--output goes with --input; to keep this summary, write: > {output_path}"
-            )
         if not files:
             raise InputError("nothing to summarise; give files or folders, - for stdin, or --input")
         check_exists([name for name in files if name not in ("", "-")])
+        if with_keys and output_path is None:
+            raise InputError("--keys goes with --output and a file that ends in .md or .json")
+        if output_path is not None:
+            if output_path.suffix not in _ENDINGS:
+                raise InputError(f"{output_path}: end its name in {', '.join(_ENDINGS)}")
+            if as_json:
+                raise InputError("--json prints; with --output, end the file's name in .json")
+        for path, what in ((report_path, "the report"), (output_path, "the summary")):
+            if path is not None:
+                _check_target(path, files, what)
+                _check_outside(path, files, what)
+        config = load_config(config_path, settings or (), recommended=recommended_settings(model))
         _check_request(config, title, **asked)
-        if report_path is not None:
-            _check_target(report_path, files, "the report")
-            _check_outside(report_path, files)
-        summaries = summarize_files(
-            files, title, config, with_attention=report_path is not None, **options
-        )
-        if report_path is not None:
-            summaries = write_report(summaries, report_path, config)
-        _print_summaries(summaries, config, as_json=as_json)
+        is_page = output_path is not None and output_path.suffix == ".html"
+        pages = [path for path in (report_path, output_path if is_page else None) if path]
+        summaries = summarize_files(files, title, config, with_attention=bool(pages), **options)
+        for path in pages:
+            summaries = write_report(summaries, path, config)
+        if output_path is not None and not is_page:
+            summaries = _written(summaries, output_path, with_keys=with_keys)
+        _print_summaries(summaries, is_printed=output_path is None, as_json=as_json)
         return
     if files or title:
         raise InputError("--input summarises a corpus; leave out FILES and --title")
     if report_path is not None:
         raise InputError(f"--report goes with FILES; leave out --input, write: {input_path}")
     check_exists(input_path)
+    config = load_config(config_path, settings or (), recommended=recommended_settings(model))
     _check_request(config, title, **asked)
     if output_path is not None:
         _check_target(output_path, [input_path], "the results")
@@ -212,6 +231,48 @@ def write_report(summaries: Iterable[Summary], target: Path, config: Config) -> 
     write_results(results, target, num_summaries=number)
 
 
+def _written(summaries: Iterable[Summary], target: Path, *, with_keys: bool) -> Iterator[Summary]:
+    """Yield summaries; first write all of them to a file, in the form that its ending says."""
+    kept = list(summaries)
+    form = {".md": _as_markdown, ".json": _as_json, ".txt": _as_text}[target.suffix]
+    with write_atomically(target) as file:
+        file.write(form(kept, target, with_keys).encode("utf-8", "replace"))
+    yield from kept
+
+
+def _as_markdown(summaries: Sequence[Summary], target: Path, with_keys: bool) -> str:
+    from hiersum.reporting.markdown import to_markdown
+
+    prefixes = [""] if len(summaries) == 1 else [f"{n}-" for n in range(1, len(summaries) + 1)]
+    return "\n".join(
+        to_markdown(summary, folder=target.parent, with_keys=with_keys, prefix=prefix)
+        for summary, prefix in zip(summaries, prefixes)
+    )
+
+
+def _as_json(summaries: Sequence[Summary], target: Path, with_keys: bool) -> str:
+    from hiersum.reporting.markdown import source_keys
+
+    records = [summary.to_record() for summary in summaries]
+    for record, summary in zip(records, summaries) if with_keys else ():
+        for document, key in zip(record["documents"], source_keys(summary.documents)):
+            document["key"] = key
+    content = records[0] if len(records) == 1 else records
+    return json.dumps(content, ensure_ascii=False, indent=2) + "\n"
+
+
+def _as_text(summaries: Sequence[Summary], target: Path, with_keys: bool) -> str:
+    from rich.console import Console
+
+    from hiersum.presentation import print_summary
+
+    file = io.StringIO()
+    for summary in summaries:
+        file.write("\n" if file.tell() else "")
+        print_summary(summary, Console(file=file, highlight=False, color_system=None))
+    return file.getvalue()
+
+
 def _check_request(config: Config, title: str, **asked: Any) -> None:
     """Check the options before the model is loaded; only the model knows its own kind."""
     from hiersum.plugins import plugin_names
@@ -236,13 +297,13 @@ def _check_target(target: Path, sources: Sequence[Path | str], what: str) -> Non
             raise InputError(f"{target}: is an input too; give {what} another name")
 
 
-def _check_outside(report: Path, sources: Sequence[Path | str]) -> None:
-    """Refuse a report that would be read as a document next time."""
+def _check_outside(target: Path, sources: Sequence[Path | str], what: str) -> None:
+    """Refuse a file that would be read as a document next time."""
     for source in map(Path, sources):
-        if source.is_dir() and report.resolve().is_relative_to(source.resolve()):
+        if source.is_dir() and target.resolve().is_relative_to(source.resolve()):
             raise InputError(
-                f"{report}: lies in {source}, which is summarised, so that it would be read as a "
-                "document next time; write the report elsewhere"
+                f"{target}: lies in {source}, which is summarised, so that it would be read as a "
+                f"document next time; write {what} elsewhere"
             )
 
 
@@ -255,7 +316,8 @@ def _retitled(clusters: Iterable[Cluster], title: str, path: Path) -> Iterator[C
         yield replace(cluster, title=title)
 
 
-def _print_summaries(summaries: Iterator[Summary], config: Config, *, as_json: bool) -> None:
+def _print_summaries(summaries: Iterator[Summary], *, is_printed: bool, as_json: bool) -> None:
+    """Print summaries, and notes about what was left out."""
     from rich.console import Console
 
     from hiersum.presentation import print_summary
@@ -264,7 +326,7 @@ def _print_summaries(summaries: Iterator[Summary], config: Config, *, as_json: b
     for number, summary in enumerate(summaries):
         if as_json:
             typer.echo(json.dumps(summary.to_record(), ensure_ascii=False))
-        else:
+        elif is_printed:
             if number:
                 console.print()
             print_summary(summary, console)

@@ -21,7 +21,7 @@ from hiersum.data.released import with_text
 from hiersum.errors import DataError, InputError
 from hiersum.parallel import Engine, in_order
 from hiersum.pipeline import WINDOW, Failure, Summarizer
-from hiersum.progress import tracked
+from hiersum.progress import RESUME, keeping, tracked
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster, Summary
 
@@ -61,7 +61,10 @@ def summarize_corpus(
         summaries = summarize_clusters(summarizer, clusters, source, bad, **options)
         report_count(source, _write_lines(summaries, target), bad)
         return
-    with PartialResults.open(target, _plan(source, kind, spec, summarizer)) as results:
+    with (
+        PartialResults.open(target, _plan(source, kind, spec, summarizer)) as results,
+        keeping(f"what is done is kept in {target}.partial: {RESUME}"),
+    ):
         outcomes = _outcomes(clusters, results, spec, summarizer, engine)
         for number, record, error in tracked(
             outcomes, "summarising", lambda: _remaining(source, results)

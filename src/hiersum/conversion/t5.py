@@ -24,7 +24,8 @@ from torch import Tensor
 from hiersum.config.model import RELATIVE_BUCKETS, RELATIVE_DISTANCE, ModelConfig
 from hiersum.conversion.released import fill_network, open_tokenizer
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.model.folder import fetch, save_pretrained
+from hiersum.hub import fetch
+from hiersum.model.folder import save_pretrained
 from hiersum.model.layers import NORM_EPSILON
 
 WORD_START = "▁"

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hiersum.config import Config
-from hiersum.data.files import checksum
+from hiersum.bundled import SETTINGS, recommended_settings
+from hiersum.config import Config, config_to_dict, config_to_toml, load_config
+from hiersum.data.files import checksum, write_atomically
 from hiersum.errors import CheckpointError
+from hiersum.hub import MODEL_FILES, check_model_name
 
 if TYPE_CHECKING:
     from hiersum.text.tokenizer import Tokenizer
 
 _CONFIG = "config.json"
 _TOKENIZER = "tokenizer.model"
+_NOT_A_MODELS = ("model", "training", "serving")
 _IDENTIFYING = ("config.json", "*.safetensors", "*.model")
-
-
-def check_model_name(model: Path | str) -> None:
-    """Refuse a model that is no folder and could not be `owner/name` on the hub."""
-    name = str(model)
-    is_hub_name = name.count("/") == 1 and not name.startswith(("/", ".", "~"))
-    if not is_hub_name and not Path(model).is_dir():
-        raise CheckpointError(f"{name}: no such folder; give a model folder or a hub's owner/name")
 
 
 def check_model(model: Path | str) -> None:
@@ -63,3 +59,32 @@ def with_network_of(model: Path, config: Config) -> Config:
     from hiersum.model.folder import read_config
 
     return replace(config, model=read_config(model))
+
+
+def copy_model(source: Path, directory: Path | str, config: Config) -> Path:
+    """Copy a model folder with everything that belongs to it, and `config` as its settings.
+
+    The settings are those of the old folder, or what `config` changes about the defaults.
+    """
+    folder = Path(directory)
+    folder.mkdir(parents=True, exist_ok=True)
+    if folder.resolve() == source.resolve():
+        raise CheckpointError(f"{folder}: the model is there already; give another folder")
+    paths = [path for pattern in MODEL_FILES for path in source.glob(pattern)]
+    for path in sorted(paths, key=lambda path: path.name == _CONFIG):  # the config last: complete
+        with write_atomically(folder / path.name) as file, path.open("rb") as old:
+            shutil.copyfileobj(old, file)
+    if config != load_config(recommended=recommended_settings(source)):
+        with write_atomically(folder / SETTINGS) as file:
+            file.write(config_to_toml(config, only=_changed(config)).encode())
+    return folder
+
+
+def _changed(config: Config) -> dict[str, list[str]]:
+    """Return the names of the settings that differ from the defaults, of reading and writing."""
+    values, defaults = config_to_dict(config), config_to_dict(Config())
+    return {
+        section: [name for name, value in of.items() if value != defaults[section][name]]
+        for section, of in values.items()
+        if section not in _NOT_A_MODELS and of != defaults[section]
+    }

@@ -149,6 +149,7 @@ def _schema() -> Any:
 
     sentences = rows(
         text=text,
+        shown=text,
         sources=rows(document=whole, paragraph=whole, score=real, quote=text),
         unsupported=rows(text=text, start=whole, end=whole, kind=text),
         support=real,

@@ -33,7 +33,7 @@ from hiersum.data.shards import (
 )
 from hiersum.errors import DataError, InputError
 from hiersum.parallel import Engine, LocalEngine
-from hiersum.progress import tracked
+from hiersum.progress import RESUME, keeping, tracked
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import RANKER_FILES, Ranker
 from hiersum.text.duplicates import is_clone
@@ -113,14 +113,16 @@ def prepare_clusters(
         messages: list[str] = []
         try:
             _copy_tools(model, out, ranker=manifest.ranker)
-            for shard, skipped in tracked(done, "preparing", lambda: _remaining(corpora, shards)):
-                shards.append(shard)
-                messages += skipped
-                manifest.with_shards(shards, complete=False).write(out)
+            with keeping(f"finished shards are kept in {out}: {RESUME}"):
+                total = partial(_remaining, corpora, shards)
+                for shard, skipped in tracked(done, "preparing", total):
+                    shards.append(shard)
+                    messages += skipped
+                    manifest.with_shards(shards, complete=False).write(out)
             manifest.with_shards(shards, complete=True).write(out)
         except InputError as error:
             raise InputError(
-                f"{error}; {len(shards)} finished shards are kept: run the same command again to resume"
+                f"{error}; {len(shards)} finished shards are kept: {RESUME}"
             ) from error
     if messages:
         num_skipped = sum(shard.skipped for shard in shards)

@@ -123,7 +123,7 @@ class MultiHeadAttention(nn.Module):
 
     def project_query(self, states_RD: Tensor) -> Tensor:
         """Return query_RHK."""
-        return self._heads(self.query(states_RD))
+        return self._heads(self.query.forward(states_RD))
 
     def project_memory(self, states_RD: Tensor) -> tuple[Tensor, Tensor]:
         """Return key_RHK and value_RHK."""
@@ -135,7 +135,7 @@ class MultiHeadAttention(nn.Module):
 
     def merge(self, mixed_RHK: Tensor) -> Tensor:
         """Join the heads and project them back to the model's width."""
-        result: Tensor = self.output(self.drop_inputs(mixed_RHK.flatten(-2)))
+        result: Tensor = self.output.forward(self.drop_inputs(mixed_RHK.flatten(-2)))
         return result
 
     def _heads(self, projected: Tensor) -> Tensor:

@@ -12,7 +12,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from hiersum.model.decoder_state import DecoderState, LayerCache, Written, source_blocks
+from hiersum.model.decoder_state import (
+    FIRST_CAPACITY,
+    DecoderState,
+    LayerCache,
+    Written,
+    attend_to_blocks,
+    source_blocks,
+)
 from hiersum.model.layers import drop, sinusoid
 from hiersum.model.parts import Parts
 from hiersum.model.planner import PlannedRows
@@ -83,34 +90,28 @@ class DecoderLayer(nn.Module):
     def step(
         self, states_BND: Tensor, cache: LayerCache, num_stored: int, mask_BHNX: Tensor | None
     ) -> Tensor:
-        """Return the states after one more token."""
+        """Return the states after one more token.
 
-        def look_back(x_BND: Tensor) -> Tensor:
-            attention = self.self_attention
-            query_BNHK, key_BNHK, value_BNHK = attention.project_all(x_BND)
-            key_BHXK, value_BHXK = cache.append(key_BNHK, value_BNHK, num_stored)
-            mixed_BHNK = F.scaled_dot_product_attention(
-                query_BNHK.transpose(1, 2),
-                key_BHXK,
-                value_BHXK,
-                attn_mask=mask_BHNX,
-                scale=attention.scale,
-            )
-            return attention.merge(mixed_BHNK.transpose(1, 2))
-
-        def look_at_source(x_BND: Tensor) -> Tensor:
-            attention = self.source_attention
-            queries = attention.project_query(x_BND).split([len(block) for block in cache.sources])
-            mixed = [
-                block.attend(query_CNHK, attention.scale)
-                for query_CNHK, block in zip(queries, cache.sources)
-            ]
-            return attention.merge(torch.cat(mixed))
-
-        states_BND = self.self_residual(states_BND, look_back)
-        states_BND = self.source_residual(states_BND, look_at_source)
-        result: Tensor = self.feed_forward_residual(states_BND, self.feed_forward)
-        return result
+        Modules are not called but their `forward` is: for a few rows, a call costs as much as a sum.
+        """
+        attention, residual = self.self_attention, self.self_residual
+        query_BNHK, key_BNHK, value_BNHK = attention.project_all(residual.enter(states_BND))
+        key_BHXK, value_BHXK = cache.append(key_BNHK, value_BNHK, num_stored)
+        mixed_BHNK = F.scaled_dot_product_attention(
+            query_BNHK.transpose(1, 2),
+            key_BHXK,
+            value_BHXK,
+            attn_mask=mask_BHNX,
+            scale=attention.scale,
+        )
+        states_BND = residual.leave(states_BND, attention.merge(mixed_BHNK.transpose(1, 2)))
+        attention, residual = self.source_attention, self.source_residual
+        query_BNHK = attention.project_query(residual.enter(states_BND))
+        mixed_BNHK = attend_to_blocks(query_BNHK, cache.sources, attention.scale)
+        states_BND = residual.leave(states_BND, attention.merge(mixed_BNHK))
+        residual = self.feed_forward_residual
+        change_BND = self.feed_forward.forward(residual.enter(states_BND))
+        return residual.leave(states_BND, change_BND)
 
 
 class Decoder(nn.Module):
@@ -177,7 +178,9 @@ class Decoder(nn.Module):
         state.advance()
         bias_HS = None
         if self.relative_bias is not None:
-            bias_HS = self.relative_bias(1, state.length)[:, 0]
+            if state.bias_HS is None or state.bias_HS.size(1) < state.length:
+                state.bias_HS = self.relative_bias(1, 2 * state.length + FIRST_CAPACITY)[:, 0]
+            bias_HS = state.bias_HS[:, -state.length :]  # it depends on the distance to the end
         mask_BHNX = state.mask(bias_HS)
         for layer, cache in zip(self.layers, state.layers, strict=True):
             assert isinstance(layer, DecoderLayer)

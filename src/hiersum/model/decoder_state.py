@@ -74,6 +74,14 @@ def source_blocks(
     return [kind(key, value) for key, value in zip(keys, values)]
 
 
+def attend_to_blocks(query_BNHK: Tensor, blocks: Sequence[SourceBlock], scale: float) -> Tensor:
+    """Return mixed_BNHK: the queries of each cluster attend to its source."""
+    if len(blocks) == 1:
+        return blocks[0].attend(query_BNHK, scale)
+    queries = query_BNHK.split([len(block) for block in blocks])
+    return torch.cat([block.attend(query, scale) for query, block in zip(queries, blocks)])
+
+
 def keep_sources(blocks: Sequence[SourceBlock], clusters: Sequence[int]) -> list[SourceBlock]:
     """Return the blocks of these clusters, in this order, as views."""
     places = [(block, row) for block in blocks for row in range(len(block))]
@@ -129,6 +137,8 @@ class DecoderState:
         """Position of each stored token, shifted so that all summaries end at the same position."""
         self.shift_B = torch.zeros(num_clusters, dtype=torch.long, device=device)
         """The shift: tokens by which a summary is shorter than the longest."""
+        self.bias_HS: Tensor | None = None
+        """The relative bias of the last position to those before it, if the decoder has one."""
 
     @property
     def num_clusters(self) -> int:

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 import shutil
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,8 @@ from torch import Tensor
 from hiersum.atomic import replacing
 from hiersum.config import ModelConfig, config_from_dict
 from hiersum.config.model import BLOCK_LENGTH, COMPRESSION, RELATIVE_BUCKETS, RELATIVE_DISTANCE
-from hiersum.errors import CheckpointError, ConfigError, check_extra
+from hiersum.errors import CheckpointError, ConfigError
+from hiersum.hub import fetch
 from hiersum.model.inference import quantized_names
 from hiersum.model.network import Network, build_network
 from hiersum.model.storage import STORAGES, Storage, pack, unfilled, unpack
@@ -37,7 +37,6 @@ CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 TOKENIZER = "tokenizer.model"
 CARD = "README.md"
-HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
 
 
 def save_pretrained(
@@ -75,10 +74,10 @@ def save_pretrained(
 def from_pretrained(
     name_or_directory: Path | str, *, dropout: float | None = None, int8: bool = False
 ) -> Network:
-    """Load a network in evaluation mode, from a folder or from `owner/name` on the hub.
+    """Load a network in evaluation mode.
 
     Args:
-        name_or_directory: a model folder, or `owner/name` on the Hugging Face hub.
+        name_or_directory: a model folder, or `owner/name[@revision]` on the Hugging Face hub.
         dropout: replaces the dropout it was saved with, for further training.
         int8: keep stored integers where `quantized` reads them, so that nothing else can use the
             network.
@@ -104,32 +103,6 @@ def read_config(directory: Path | str) -> ModelConfig:
     """Return the config of a model folder without reading its weights."""
     path = Path(directory) / CONFIG
     return _model_config(_read_record(path), path)
-
-
-def fetch(
-    name_or_directory: Path | str,
-    patterns: Sequence[str] = (CONFIG, TOKENIZER, CARD, "*.safetensors", "*.json"),
-) -> Path:
-    """Return the folder itself, or download `owner/name` from the Hugging Face hub."""
-    folder = Path(name_or_directory)
-    if folder.is_dir():
-        return folder
-    if not HUB_NAME.fullmatch(str(name_or_directory)):
-        raise CheckpointError(
-            f"{folder}: no such folder; give a model folder or a hub's owner/name"
-        )
-    check_extra("a model of the Hugging Face hub", "hub", "huggingface_hub")
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-
-    try:
-        found = snapshot_download(str(name_or_directory), allow_patterns=list(patterns))
-    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
-        raise CheckpointError(
-            f"{name_or_directory}: neither a folder here nor a model that could be downloaded "
-            f"({type(error).__name__}); check the name and the connection"
-        ) from error
-    return Path(found)
 
 
 def _read_record(path: Path) -> Mapping[str, Any]:
@@ -187,13 +160,18 @@ def _read_weights(path: Path, checksum: int | None) -> dict[str, Tensor]:
         packed = load_file(path)
     except (SafetensorError, OSError) as error:
         raise CheckpointError(
-            f"{path}: damaged or cut off, not a whole safetensors file ({error}); copy it again"
+            f"{path}: damaged or cut off, not a whole safetensors file ({error}); {_again(path)}"
         ) from error
     if checksum is not None and _checksum(path) != checksum:
         raise CheckpointError(
-            f"{path}: damaged, its bytes are not those that {CONFIG} was written for; copy it again"
+            f"{path}: damaged, its bytes are not those that {CONFIG} was written for; {_again(path)}"
         )
     return packed
+
+
+def _again(path: Path) -> str:
+    """Say how to get a file again; the hub's cache keeps a damaged one until it is deleted."""
+    return f"delete {path.resolve()} and load it again" if path.is_symlink() else "copy it again"
 
 
 def _check_names(
@@ -229,7 +207,8 @@ def _card(network: Network) -> str:
     config = network.config
     size = sum(parameter.numel() for parameter in network.parameters())
     return (
-        "---\nlibrary_name: hiersum\npipeline_tag: summarization\n---\n\n"
+        "---\nlibrary_name: hiersum\npipeline_tag: summarization\n"
+        "tags:\n- multi-document-summarization\nmetrics:\n- rouge\n---\n\n"
         f"A {config.architecture} network of profile {config.profile} with {size:,} weights, for "
         "multi-document summarization. Load it with `hiersum summarize --model`.\n"
     )

@@ -163,7 +163,8 @@ class JointAttention(MultiHeadAttention):
 
     def project_all(self, states_RD: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Return query_RHK, key_RHK and value_RHK."""
-        heads = self.joint(states_RD).unflatten(-1, (3, self.num_heads, self.head_width))
+        joint: Tensor = self.joint.forward(states_RD)
+        heads = joint.view(*joint.shape[:-1], 3, self.num_heads, self.head_width)
         query, key, value = heads.unbind(-3)
         return query, key, value
 
@@ -180,7 +181,7 @@ class JointFeedForward(FeedForward):
 
     def hidden(self, states_RD: Tensor) -> Tensor:
         """Return the hidden layer."""
-        inner_RF, gate_RF = self.joint(states_RD).chunk(2, dim=-1)
+        inner_RF, gate_RF = self.joint.forward(states_RD).chunk(2, dim=-1)
         hidden_RF: Tensor = F.gelu(inner_RF, approximate="tanh") * gate_RF
         return hidden_RF
 

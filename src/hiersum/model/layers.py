@@ -160,9 +160,18 @@ class Residual(nn.Module):
         self.dropout = dropout
 
     def forward(self, states_RD: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        change_RD = sublayer(self.norm(states_RD) if self.pre_norm else states_RD)
-        sum_RD = states_RD + drop(change_RD, self.dropout.outputs, self.training)
-        result: Tensor = sum_RD if self.pre_norm else self.norm(sum_RD)
+        change_RD = sublayer(self.enter(states_RD))
+        return self.leave(states_RD, drop(change_RD, self.dropout.outputs, self.training))
+
+    def enter(self, states_RD: Tensor) -> Tensor:
+        """Return the sub-layer's input."""
+        result: Tensor = self.norm.forward(states_RD) if self.pre_norm else states_RD
+        return result
+
+    def leave(self, states_RD: Tensor, change_RD: Tensor) -> Tensor:
+        """Return the sum of states and the sub-layer's output."""
+        sum_RD = states_RD + change_RD
+        result: Tensor = sum_RD if self.pre_norm else self.norm.forward(sum_RD)
         return result
 
 
@@ -171,7 +180,7 @@ class RmsNorm(nn.RMSNorm):
 
     def forward(self, states_RD: Tensor) -> Tensor:
         weight_D = self.weight.to(states_RD.dtype)
-        return F.rms_norm(states_RD, self.normalized_shape, weight_D, self.eps)
+        return torch.rms_norm(states_RD, self.normalized_shape, weight_D, self.eps)
 
 
 class HeadLinear(nn.Module):

@@ -1,1 +1,1 @@
-"""Show a summary as an HTML file or a live page, both with the same view."""
+"""Show a summary: an HTML file and a live page with the same view, and Markdown."""

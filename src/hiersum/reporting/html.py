@@ -128,10 +128,7 @@ def _plain(results: Iterable[Mapping[str, Any]]) -> str:
         if result.get("answered") is False:
             parts.append("<p>No document answers this.</p>")
         for sentence in result["sentences"]:
-            text = escape(sentence["text"])
-            speaker = f"{escape(sentence['speaker'])}: " if sentence.get("speaker") else ""
-            shown = f"{speaker}\u201c{text}\u201d" if sentence.get("quoted") else text
-            shown += " (disputed)" if sentence.get("disputed") else ""
+            shown = escape(sentence["shown"]) + " (disputed)" * sentence["disputed"]
             places = (
                 f"{result['documents'][source['document']]['name']}, "
                 f"paragraph {source['paragraph'] + 1}"

@@ -25,6 +25,7 @@ from hiersum.evaluation.comparison import Table, difference_record, in_points
 from hiersum.evaluation.measures import measure_texts
 from hiersum.evaluation.rouge import PRESETS, RougeScores, score_pairs, signature
 from hiersum.evaluation.significance import SEED, Difference, compare_scores, holm
+from hiersum.progress import RESUME, keeping, spoken
 from hiersum.reproduction.experiment import load_experiment
 from hiersum.reproduction.paper_tables import write_report
 from hiersum.reproduction.plan import Plan
@@ -35,7 +36,6 @@ from hiersum.reproduction.stages import (
     estimate,
     refuse_changes,
     run_stages,
-    spoken,
 )
 from hiersum.reproduction.systems import (
     EXTRACTIVE,
@@ -86,7 +86,8 @@ def reproduce(
     with alone_in(out):
         if not report_only:
             refuse_changes(stages, ledger, out, redo=redo)
-            run_stages(stages, ledger, after_each=refresh_report)
+            with keeping(f"finished stages are kept in {out}: {RESUME}"):
+                run_stages(stages, ledger, after_each=refresh_report)
         record = gather(plan, ledger)
         write_report(record, out / "report")
     return record

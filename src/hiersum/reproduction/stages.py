@@ -18,10 +18,9 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-
 from hiersum.building.workplace import read_json, write_json
 from hiersum.errors import ConfigError, DataError
+from hiersum.progress import spoken, tell
 
 FORMAT = 1
 
@@ -152,28 +151,16 @@ def run_stages(
     stages: Sequence[Stage], ledger: Ledger, *, after_each: Callable[[Stage], None]
 ) -> None:
     """Run unfinished stages, each after those it needs; print progress and the time left."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
     for number, stage in enumerate(stages, start=1):
         place = f"[{number} of {len(stages)}] {stage.doing}:"
         left = estimate(stages, ledger)
         if stage.name not in left:
-            console.print(f"{place} done before")
+            tell(f"{place} done before")
             continue
         whole = spoken(sum(left.values()))
-        console.print(f"{place} about {spoken(left[stage.name])}; {whole} to the end")
+        tell(f"{place} about {spoken(left[stage.name])}; {whole} to the end")
         _run(stage, ledger)
         after_each(stage)
-
-
-def spoken(seconds: float) -> str:
-    """Format a duration for readers."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    if minutes < 90:
-        return f"{minutes} min"
-    hours = seconds / 3600
-    return f"{hours:.1f} h" if hours < 48 else f"{hours / 24:.1f} days"
 
 
 def _run(stage: Stage, ledger: Ledger) -> None:

@@ -171,6 +171,9 @@ class SentenceAnswer(BaseModel):
     """A sentence and its sources."""
 
     text: str
+    shown: str = Field(
+        description="The text as readers see it: a quotation in quotation marks, after its speaker."
+    )
     sources: list[SourceAnswer]
     unsupported: list[SpanAnswer]
     support: float | None = Field(

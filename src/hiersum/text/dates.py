@@ -19,9 +19,10 @@ OPENING_CHARACTERS = 160
 def document_order(names: Sequence[str], openings: Sequence[str]) -> dict[tuple[int, int], int]:
     """Return the later document of each pair whose names or opening words say so."""
     moments = [_moments(name, opening) for name, opening in zip(names, openings, strict=True)]
+    dated = [(number, found) for number, found in enumerate(moments) if found]
     order = {}
-    for one, mine in enumerate(moments):
-        for other, others in enumerate(moments):
+    for one, mine in dated:
+        for other, others in dated:
             for kind, moment in mine.items():
                 if one != other and kind in others and moment != others[kind]:
                     order[one, other] = one if moment > others[kind] else other

@@ -10,11 +10,11 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from hiersum.config import DataConfig
 from hiersum.errors import InputError
@@ -27,6 +27,9 @@ from hiersum.types import Document, Paragraph, Unread
 MAX_CHARACTERS = 5_000_000
 """Characters read of one document."""
 _STDIN = "-"
+_TEXT_FIELDS = ("text", "page_content", "get_content", "content", "body", "article", "document")
+_NAME_FIELDS = ("name", "title", "file_name", "source", "file_path", "path", "id")
+_IS_ADDRESS = re.compile(r"https?:/")
 _CLUSTER_LINE = re.compile(r'\s*\[?\s*\{\s*"\w+"\s*:')
 # For PDF and Word files, which hold images, and for gzip.
 _MAX_PACKED_BYTES = 500_000_000
@@ -65,10 +68,16 @@ def read_documents(
 
 
 def gather_documents(
-    given: Sequence[str | Path | Document], config: DataConfig
+    given: Iterable[Any], config: DataConfig
 ) -> tuple[list[Document], list[Unread]]:
-    """Return documents from Python values: a string is a text, a `Path` is read."""
-    if isinstance(given, (str, Path, Document)):
+    """Return documents from Python values, alone or in a list or table.
+
+    A string is a text and a `Path` is read. Others are known by their shape: rows of `datasets` and
+    other mappings, documents of LangChain and LlamaIndex, data frames with a column of texts.
+    """
+    if hasattr(given, "columns") and hasattr(given, "to_dict"):
+        given = given.to_dict("records")  # a data frame
+    elif isinstance(given, (str, Path, Document, Mapping)) or _find(given, _TEXT_FIELDS):
         given = [given]
     if not isinstance(given, Iterable):
         raise InputError(f"documents must be a list of texts or paths, got {given!r}")
@@ -86,8 +95,36 @@ def gather_documents(
                 unread.append(replace(part, document=index))
             documents += found
         else:
-            raise InputError(f"a document must be text, a Document or a Path, got {item!r}")
+            documents.append(_shaped(item, len(documents) + 1))
     return documents, unread
+
+
+def _shaped(item: Any, number: int) -> Document:
+    """Return the document in a mapping or in another library's object."""
+    text = _find(item, _TEXT_FIELDS)
+    if not text:
+        raise InputError(
+            f"document {number} must be text, a Path, a Document, or have one of the fields "
+            f"{', '.join(_TEXT_FIELDS)}, got {item!r:.200}"
+        )
+    is_mapping = isinstance(item, Mapping)
+    about = (item.get("metadata") if is_mapping else getattr(item, "metadata", None)) or item
+    name = _find(about, _NAME_FIELDS) or _find(item, _NAME_FIELDS) or f"document {number}"
+    if page := _find(about, ("page_label",)):  # LangChain makes each page of a PDF a document
+        name += f", page {page}"
+    url = _find(about, ("url", "link"))
+    return Document(text, name, url or (name if _IS_ADDRESS.match(name) else ""))
+
+
+def _find(item: Any, fields: Iterable[str]) -> str:
+    """Return the first of these fields or attributes that is a text."""
+    for field in fields:
+        value = item.get(field) if isinstance(item, Mapping) else getattr(item, field, None)
+        if callable(value):
+            value = value()  # LlamaIndex: get_content()
+        if isinstance(value, str) and value:
+            return value
+    return ""
 
 
 def _files(paths: Sequence[Path | str], as_found: bool) -> Iterator[tuple[Path, bool]]:
@@ -143,7 +180,7 @@ def _checked_path(given: Path | str) -> Path:
     text = str(given)
     if not text:
         raise InputError("a file name is empty; give a file, a folder, or - for standard input")
-    if re.match(r"https?:/", text):
+    if _IS_ADDRESS.match(text):
         raise InputError(f"{text}: hiersum reads files only; save the page and give its file")
     return Path(given)
 

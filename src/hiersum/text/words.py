@@ -63,7 +63,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 def split_stems(text: str) -> list[str]:
     """Return the words of a text, with English ones stemmed."""
-    return [stem_word(word) for word in split_words(text)]
+    return list(map(stem_word, split_words(text)))
 
 
 def stems_by_text(texts: Iterable[str]) -> dict[str, list[str]]:
@@ -81,6 +81,7 @@ def query_stems(text: str) -> set[str]:
     return set(content_stems(text) or split_stems(text))
 
 
+@lru_cache(maxsize=1 << 18)
 def stem_word(word: str) -> str:
     """Return the stem of a lower-case word, without a possessive ending."""
     if word.endswith(_POSSESSIVE):

@@ -17,7 +17,8 @@ from hiersum.data.files import write_atomically
 from hiersum.data.prepare import prepare_clusters
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import DataError, InputError
-from hiersum.model.folder import fetch, read_config
+from hiersum.hub import fetch
+from hiersum.model.folder import read_config
 from hiersum.progress import tracked
 from hiersum.training.trainer import train
 from hiersum.types import Cluster

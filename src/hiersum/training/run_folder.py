@@ -23,8 +23,6 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Self
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
@@ -35,6 +33,7 @@ from hiersum.data.files import make_folder, read_lines, write_atomically
 from hiersum.errors import CheckpointError, ConfigError, DataError, InputError, TrainingError
 from hiersum.model.folder import save_pretrained
 from hiersum.model.network import Network
+from hiersum.progress import Meter
 
 STATE, MOMENTS = "trainer.json", "trainer.safetensors"
 _MAY_BE_THERE = {"prepared"}  # `finetune` prepares its data there first
@@ -256,31 +255,19 @@ class MetricsWriter:
                 file.writelines(json.dumps(line).encode() + b"\n" for line in kept)
         self._file = run.metrics.open("a", buffering=1)  # line-buffered
         self._events = SummaryWriter(str(run.events), purge_step=step + 1)
-        self._console = Console(stderr=True, highlight=False)
-        self._bar = Progress(
-            TextColumn("step"),
-            MofNCompleteColumn(),
-            BarColumn(),
-            TextColumn("{task.description}"),
-            TextColumn("left:"),
-            TimeRemainingColumn(),
-            console=self._console,
-            disable=not self._console.is_terminal,
-        )
-        self._task = self._bar.add_task("", total=num_steps, completed=step)
-        self._bar.start()
+        self._meter = Meter("training", num_steps, done=step).__enter__()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bar.stop()
+        self._meter.__exit__()
         self._file.close()
         self._events.close()
 
     def advance(self) -> None:
         """Count one more step."""
-        self._bar.advance(self._task)
+        self._meter.advance()
 
     def write(self, step: int, values: Mapping[str, float]) -> None:
         """Write the values of a step."""
@@ -290,10 +277,10 @@ class MetricsWriter:
         if "loss" in values:
             speed = next(name for name in values if name.endswith("_per_second"))
             shown = f"{values[speed]:,.0f} {speed.removesuffix('_per_second')}/s"
-            self._bar.update(self._task, description=f"loss {values['loss']:.3f}  {shown}")
+            self._meter.detail = f"loss {values['loss']:.3f}, {shown}"
         else:
             shown = "  ".join(f"{name} {value:.3f}" for name, value in values.items())
-            self._console.print(f"step {step}: {shown}", soft_wrap=True)
+            self._meter.say(f"step {step}: {shown}")
 
 
 def read_metrics(path: Path) -> Iterator[dict[str, Any]]:

@@ -170,30 +170,46 @@ class SourceWords:
     def __init__(self, words: frozenset[str], spelling: Spelling) -> None:
         self.words = words
         self._spelling = spelling
-        self._next: dict[str, Tensor] = {}
+        self._barred: dict[tuple[str, bool, bool], Tensor] = {}
         starts = [
             index
             for word in words
             for length in range(1, len(word) + 1)
             for index in spelling.beginning.get(word[:length], ())
         ]
-        self.barred_V = spelling.is_guarded_V.clone()
-        self.barred_V[starts] = False
+        self._never_V = spelling.is_guarded_V.clone()
+        self._never_V[starts] = False
 
-    def next_pieces(self, open_word: str) -> Tensor:
+    def barred(self, open_word: str, *, begins_sentence: bool, must_copy: bool) -> Tensor:
+        """Return barred_V: the pieces that may not follow a prefix, which may be empty.
+
+        A sentence may begin with a capital, and a word that must be copied has to become one of the
+        source words.
+        """
+        key = (open_word, begins_sentence, must_copy)
+        if key not in self._barred:
+            barred_V = self._never_V
+            if begins_sentence:
+                barred_V = barred_V & ~self._spelling.is_free_capital_V
+            if must_copy:
+                barred_V = barred_V | ~self._spelling.begins_word_V
+                if not self._has(open_word):
+                    barred_V = torch.ones_like(barred_V)
+            self._barred[key] = barred_V.index_fill(0, self._next_pieces(open_word), False)
+        return self._barred[key]
+
+    def _next_pieces(self, open_word: str) -> Tensor:
         """Return the ids of pieces that extend a prefix towards a source word."""
-        if open_word not in self._next:
-            begin = len(open_word)
-            found = {
-                self._spelling.continuing.get(word[begin:end])
-                for word in self.words
-                if word.startswith(open_word)
-                for end in range(begin + 1, len(word) + 1)
-            }
-            self._next[open_word] = torch.tensor(sorted(found - {None}), dtype=torch.long)
-        return self._next[open_word]
+        begin = len(open_word)
+        found = {
+            self._spelling.continuing.get(word[begin:end])
+            for word in self.words
+            if word.startswith(open_word)
+            for end in range(begin + 1, len(word) + 1)
+        }
+        return torch.tensor(sorted(found - {None}), dtype=torch.long)
 
-    def has(self, open_word: str) -> bool:
+    def _has(self, open_word: str) -> bool:
         """Whether this is a whole source word, ignoring trailing punctuation."""
         return open_word in self.words or open_word.rstrip(_MARKS_WITHIN) in self.words
 
@@ -209,26 +225,20 @@ class GroundedWords:
     def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor, clusters: Sequence[int]) -> None:
         recent = tokens_BNS[:, :, 1:][:, :, -_LONGEST_WORD:].tolist()
         for rows_NV, cluster, hypotheses in zip(log_probs_BNV, clusters, recent):
-            for row_V, token_ids in zip(rows_NV, hypotheses):
-                self._bar(row_V, self._sources[cluster], token_ids)
+            barred = [self._barred(self._sources[cluster], ids) for ids in hypotheses]
+            rows_NV.masked_fill_(torch.stack(barred), -torch.inf)
 
-    def _bar(self, row_V: Tensor, sources: SourceWords, token_ids: Sequence[int]) -> None:
+    def _barred(self, sources: SourceWords, token_ids: Sequence[int]) -> Tensor:
         pieces = [self._spelling.pieces[index] for index in token_ids]
         last = max((n for n, piece in enumerate(pieces) if piece.startswith(SPACE)), default=0)
         before, text = "".join(pieces[:last]), "".join(pieces[last:]).removeprefix(SPACE)
         match = _OPEN_WORD.search(text)
         word = match[0] if match else ""
-        next_pieces = sources.next_pieces(word)
-        going_on = row_V[next_pieces]
-        barred_V = sources.barred_V
-        if not text or _SENTENCE_END.search(text):
-            barred_V = barred_V & ~self._spelling.is_free_capital_V
-        if is_guarded(word) and not (word == text and _is_free(word, before)):
-            barred_V = barred_V | ~self._spelling.begins_word_V
-            if not sources.has(word):
-                barred_V = torch.ones_like(barred_V)
-        row_V.masked_fill_(barred_V, -torch.inf)
-        row_V[next_pieces] = going_on
+        return sources.barred(
+            word,
+            begins_sentence=not text or _SENTENCE_END.search(text) is not None,
+            must_copy=is_guarded(word) and not (word == text and _is_free(word, before)),
+        )
 
 
 def _is_free(word: str, before: str) -> bool:

@@ -19,6 +19,8 @@ from hiersum.checking.comparison import Statement
 from hiersum.config import Config, SearchConfig
 from hiersum.data.batches import bucket_examples
 from hiersum.data.example import build_example
+from hiersum.data.model_folder import copy_model
+from hiersum.errors import CheckpointError
 from hiersum.model.network import EncoderDecoder
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker
@@ -63,6 +65,15 @@ class NeuralWriter:
         model = NeuralModel.load(name_or_dir, config.decoding)
         ranker = choose_ranker(config.ranker.kind, model.folder, model.tokenizer)
         return cls(model, ranker, config)
+
+    def save(self, directory: Path | str) -> Path:
+        """Copy its model folder, with ranker, checker, card and the settings it was loaded with."""
+        if self.neural.folder is None:
+            raise CheckpointError(
+                f"{self.model}: was not loaded from a folder; save its network with "
+                "hiersum.model.folder.save_pretrained"
+            )
+        return copy_model(self.neural.folder, directory, self.config)
 
     @property
     def name(self) -> str:

@@ -16,7 +16,8 @@ from hiersum.config import Config, ModelConfig, SearchConfig
 from hiersum.data.batches import collate
 from hiersum.data.example import InputForm
 from hiersum.errors import CheckpointError
-from hiersum.model.folder import TOKENIZER, fetch, from_pretrained
+from hiersum.hub import fetch
+from hiersum.model.folder import TOKENIZER, from_pretrained
 from hiersum.model.inference import can_pack, copy_modules, packed, quantized
 from hiersum.model.network import EncoderDecoder, Network
 from hiersum.text.penn import to_penn

@@ -1,7 +1,6 @@
 // Results as files: the result line as JSON, and the report, which is put together here in the browser.
 
 import { h } from "./dom.js";
-import { shownText } from "./result.js";
 
 const DATA = /(<script type="application\/json" id="report-data">)(<\/script>)/;
 
@@ -11,7 +10,7 @@ export function downloadButtons(results, index) {
   const { report, ...line } = results[index];
   const copy = h("button", { type: "button", onclick: copyText }, "Copy");
   async function copyText() {
-    await navigator.clipboard.writeText(line.sentences.map(shownText).join(" "));
+    await navigator.clipboard.writeText(line.sentences.map(({ shown }) => shown).join(" "));
     copy.textContent = "Copied";
     setTimeout(() => (copy.textContent = "Copy"), 2000);
   }

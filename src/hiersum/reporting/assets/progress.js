@@ -1,7 +1,7 @@
 // How far a summary is, stage by stage.
 
 import { h } from "./dom.js";
-import { shownText, summaryName } from "./result.js";
+import { summaryName } from "./result.js";
 import { supportMark } from "./summary.js";
 
 const STAGES = {
@@ -50,7 +50,7 @@ export function progressOf(request, onCancel) {
   }
   function add(sentence) {
     written.hidden = false;
-    written.append(h("span", { class: "is-new" }, shownText(sentence), supportMark(sentence)), " ");
+    written.append(h("span", { class: "is-new" }, sentence.shown, supportMark(sentence)), " ");
   }
   return { element, tell, add };
 }

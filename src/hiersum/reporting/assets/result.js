@@ -106,11 +106,6 @@ export function summaryName({ system }) {
   return SYSTEMS[system]?.[1] ?? `Summary by ${system}`;
 }
 
-/** The text of a sentence; a quotation stands in quotation marks. */
-export function shownText({ text, quoted, speaker }) {
-  return quoted ? `${speaker ? `${speaker}: ` : ""}“${text}”` : text;
-}
-
 /** A support as people read it, or nothing where it was not checked. */
 export function percentOf(support) {
   return typeof support === "number" ? `${Math.round(support * 100)}%` : "";

@@ -2,7 +2,7 @@
 
 import { disagreementList } from "./disagreements.js";
 import { count, h, hidden, listed, onActivate } from "./dom.js";
-import { keyOf, percentOf, quotedSentences, shownText, summaryName } from "./result.js";
+import { keyOf, percentOf, quotedSentences, summaryName } from "./result.js";
 
 const MAX_MARKS = 4;
 const LOW_SUPPORT = 0.5;
@@ -79,9 +79,7 @@ function sentenceElement(result, index, sentence, number, selection) {
       onfocus: () => selection.glance(index, number),
       onblur: () => selection.glance(index, null),
     },
-    sentence.quoted
-      ? [sentence.speaker ? `${sentence.speaker}: “` : "“", markedText(sentence), "”"]
-      : markedText(sentence),
+    markedText(sentence),
   );
   const shown = sentence.sources.slice(0, MAX_MARKS).map(({ document, paragraph }) => {
     const mark = result.numbers.get(keyOf(document, paragraph));
@@ -90,8 +88,26 @@ function sentenceElement(result, index, sentence, number, selection) {
   const numMore = sentence.sources.length - shown.length;
   if (numMore > 0) shown.push(h("sup", { class: "mark" }, `+${numMore}`));
   if (!sentence.sources.length) shown.push(h("sup", { class: "mark none" }, hidden(" no source "), "?"));
-  if (sentence.disputed) shown.push(h("small", { class: "disputed" }, " disputed"));
+  if (sentence.disputed) shown.push(" ", disputedMark(result, index, sentence, selection));
   return { text, whole: h("span", {}, text, shown, supportMark(sentence)) };
+}
+
+/** Leads from a sentence to the disagreement that one of its sources is a side of. */
+function disputedMark(result, index, { sources }, selection) {
+  const places = new Set(sources.map(({ document, paragraph }) => keyOf(document, paragraph)));
+  const isSide = ({ document, paragraph }) => places.has(keyOf(document, paragraph));
+  const number = result.disagreements.findIndex(({ sides }) => sides.some(isSide));
+  if (number < 0) return h("small", { class: "disputed" }, "disputed");
+  return h(
+    "button",
+    {
+      type: "button",
+      class: "link disputed",
+      title: "Another document says otherwise. Show both places.",
+      onclick: () => selection.toggleDisagreement(index, number),
+    },
+    "disputed",
+  );
 }
 
 /** How well its sources support a sentence, in small; nothing where it was not checked. */
@@ -107,10 +123,11 @@ export function supportMark({ support }) {
   );
 }
 
-/** The sentence with unsupported stretches marked; offsets count code points. */
-function markedText({ text, unsupported }) {
+/** The sentence as it is shown, with unsupported stretches marked; offsets count code points of its text. */
+function markedText({ text, shown, unsupported }) {
+  const start = shown.lastIndexOf(text); // a quotation has its speaker before it
   const characters = Array.from(text);
-  const parts = [];
+  const parts = [shown.slice(0, start)];
   let end = 0;
   for (const span of [...(unsupported ?? [])].sort((a, b) => a.start - b.start)) {
     if (!(span.start >= end && span.end > span.start)) continue;
@@ -119,7 +136,7 @@ function markedText({ text, unsupported }) {
     parts.push(h("span", { class: "unsupported", title: "in no source" }, said, hidden(" (in no source)")));
     end = span.end;
   }
-  return [...parts, characters.slice(end).join("")];
+  return [...parts, characters.slice(end).join(""), shown.slice(start + text.length)];
 }
 
 function hint(result) {
@@ -189,7 +206,7 @@ function droppedList(dropped) {
     h(
       "li",
       {},
-      h("span", { class: "dropped-text", dir: "auto" }, shownText(sentence)),
+      h("span", { class: "dropped-text", dir: "auto" }, sentence.shown),
       h("span", { class: "soft dropped-reason" }, reasonOf(sentence)),
     ),
   );

@@ -1,0 +1,71 @@
+"""A folder of thousands of documents: read, ranked and summarised by one command.
+
+    python benchmarks/many_documents.py [--documents 2000]
+
+The documents are wikilead articles of many topics. LexRank and the model, each in a process of its
+own: processor seconds and peak memory, how many documents were read, and how many were named as unread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+TITLE = "Rivers of Europe"
+
+
+def make_folder(folder: Path, num_documents: int) -> float:
+    """Write one file per article; return their megabytes."""
+    from measure import wikilead_articles
+
+    for number, article in enumerate(wikilead_articles("train-00")[:num_documents]):
+        text = "\n\n".join([article["title"], *article["lead"], *article["paragraphs"]])
+        (folder / f"{number:05}.txt").write_text(text, encoding="utf-8")
+    return sum(path.stat().st_size for path in folder.iterdir()) / 1e6
+
+
+def run(folder: Path, *options: str) -> dict[str, Any]:
+    """Return what summarising the folder costs."""
+    command = [sys.executable, "-m", "hiersum", "summarize", str(folder), "--title", TITLE]
+    process = subprocess.Popen(
+        [*command, "--json", *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    assert process.stdout is not None
+    result = json.loads(process.stdout.read())
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return {
+        "processor_seconds": round(used.ru_utime + used.ru_stime, 1),
+        "peak_mb": round(used.ru_maxrss / 1024),
+        "documents": len(result["documents"]),
+        "named_as_unread": len(result["unread"]),
+        "sentences": len(result["sentences"]),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--documents", type=int, default=2_000)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        megabytes = make_folder(Path(name), options.documents)
+        systems = {
+            "lexrank": run(Path(name), "--system", "lexrank"),
+            "the model": run(Path(name)),
+        }
+    from measure import write_results
+
+    write_results(
+        "many_documents",
+        {"documents": options.documents, "megabytes": round(megabytes, 1), "systems": systems},
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -23,7 +23,8 @@ import wikisum
 import hiersum.config
 import hiersum.reproduction
 from hiersum.building.clusters import PAPER, report_rows
-from hiersum.reproduction.experiment import CorpusSettings, RunSettings
+from hiersum.progress import spoken
+from hiersum.reproduction.experiment import CorpusSettings, RunSettings, load_experiment
 from hiersum.reproduction.paper_tables import ablation_table, main_table
 from hiersum.reproduction.systems import ROWS, Sizes
 
@@ -495,7 +496,58 @@ def serving_text() -> str:
 def reproduced_tables() -> str:
     record = json.loads((RESULTS / "two-hours" / "report.json").read_text())
     tables = [main_table(record), ablation_table(record)]
-    return "\n\n".join(table.to_markdown() for table in tables if table is not None)
+    parts = [table.to_markdown() for table in tables if table is not None]
+    clock, processor = (
+        sum(stage[name] for stage in record["stages"]) for name in ("seconds", "processor_seconds")
+    )
+    parts.append(
+        f"All stages together took {spoken(clock)} ({spoken(processor)} of processor time)."
+    )
+    return "\n\n".join(parts)
+
+
+def warm_text() -> str:
+    """Return the cost of the warm experiment, from a trial of it and from its file."""
+    trial = latest("warm")["trained"]["ht"]
+    experiment = load_experiment(ROOT / "configs" / "experiments" / "warm.toml")
+    number = sum(len(experiment.runs(name)) for name in experiment.networks)
+    per_cluster = trial["processor_seconds"] / trial["clusters"]
+    hours = number * experiment.run.clusters * per_cluster / 3600
+    wrote = latest("warm")["wrote"]["ht"]
+    per_summary = wrote["processor_seconds"] / wrote["clusters"]
+    num_networks = sum(row not in ("lead", "lexrank") for row in experiment.rows)
+    num_written = (num_networks + number - len(experiment.networks)) * experiment.corpus.max_test
+    return (
+        f"In a trial with {trial['clusters']} training clusters, HT took {trial['processor_seconds']} "
+        f"processor seconds of one thread, with its start, validation and checkpoints, so at most "
+        f"{per_cluster:.1f} a cluster. {number} trainings of {experiment.run.clusters} clusters are "
+        f"then at most {hours:.1f} hours of one core if all networks cost as much as HT, and writing "
+        f"{num_written:,} summaries, at {per_summary:.1f} seconds each, "
+        f"{num_written * per_summary / 3600:.1f} more. T-DMCA costs more than that, since it predicts "
+        "its source too. With every other layer of the "
+        f"T5, the loss of the first eight clusters was {trial['first_loss_with_every_other_layer']:.1f} "
+        f"a token, with all {trial['first_loss']:.1f}; so all are kept."
+    )
+
+
+def relations_table() -> str:
+    record = latest("relations")
+    lines = []
+    for group, title in (("networks", ""), ("depth", "look-up at the paper's depth")):
+        runs = [run for run in record["runs"] if run["group"] == group]
+        tasks = list(dict.fromkeys(run["task"] for run in runs))
+        guesses = [f"{100 * record['guessing'][task]:.0f} %" for task in tasks]
+        heads = [f"{title or task} (guessing: {guess})" for task, guess in zip(tasks, guesses)]
+        lines += ["", f"| | {' | '.join(heads)} |", "|---|" + "---|" * len(tasks)]
+        for name in dict.fromkeys(run["name"] for run in runs):
+            found = {run["task"]: run for run in runs if run["name"] == name}
+            cells = [
+                f"{100 * run['right']:.0f} % ({run['updates']} updates)"
+                for run in (found[task] for task in tasks if task in found)
+            ]
+            lines.append(f"| {name} | {' | '.join(cells)} |")
+    seconds = sum(run["processor_seconds"] for run in record["runs"])
+    return "\n".join([*lines[1:], "", f"All of it took {spoken(seconds)} of one core."])
 
 
 def false_alarms_table() -> str:
@@ -600,7 +652,12 @@ PAGES = {
     "docs/architecture.md": {"tree": tree},
     "docs/configuration.md": {"settings": settings_table},
     "docs/evaluation.md": {"rouge": rouge_text, "quality": quality_table},
-    "docs/reproducing.md": {"experiment": experiment_table, "reproduced": reproduced_tables},
+    "docs/reproducing.md": {
+        "experiment": experiment_table,
+        "reproduced": reproduced_tables,
+        "relations": relations_table,
+        "warm": warm_text,
+    },
     "docs/models.md": {"attribution": attribution_table},
     "docs/reliability.md": {"kills": kills_table, "disks": disks_table, "hostile": hostile_table},
     "docs/serving.md": {"serving": serving_text},

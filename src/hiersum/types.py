@@ -51,6 +51,10 @@ class Cluster:
     """The user's own edge weights between all given paragraphs, in reading order."""
     cited: tuple[CitedSentence, ...] = ()
     """The sentences of the summary with their citations, if known."""
+    piece_ids: tuple[tuple[int, ...], ...] = ()
+    """Ranked paragraphs as piece ids, from a corpus without text (the authors' shards)."""
+    target_ids: tuple[int, ...] = ()
+    """The summary as piece ids, from begin to end, if the paragraphs are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 import torch
 from networks import unpadded
+from released_files import small, their_file
 from support import REPOSITORY, golden_file
 
-from hiersum.config import ModelConfig
 from hiersum.conversion.released import (
     ATTENTION,
     GLOBAL_LAYER,
@@ -25,7 +25,6 @@ from hiersum.conversion.released import (
 from hiersum.errors import CheckpointError
 from hiersum.model.batch import Batch
 from hiersum.model.folder import from_pretrained
-from hiersum.model.network import EncoderDecoder, build_network
 
 GOLDEN_NAMES = ["tiny-2dec", "flat", "inner-end"]
 FIXTURES = REPOSITORY / "tests" / "fixtures" / "released"
@@ -60,69 +59,6 @@ def check_golden(path: Path, numbers: Path, tmp_path: Path) -> None:
     for b, rows in enumerate(log_probs):
         assert len(rows) == len(golden["tgt"]) - 1
         np.testing.assert_allclose(rows, golden["log_probs"][:, b], rtol=0, atol=1e-4)
-
-
-def their_file(path: Path, network: EncoderDecoder, **changes: object) -> dict:
-    """Write a network of ours as the released code would, and return what was written."""
-    config = network.config
-    stack = "transformer_local" if config.architecture == "ft" else "transformer_layers"
-    weights = {"encoder.pos_emb.pe": torch.zeros(1, 9, 4), "decoder.pos_emb.pe": torch.zeros(1, 9)}
-    for name, tensor in network.state_dict().items():
-        weights[their_name(name, stack, config)] = tensor
-    weights.setdefault("decoder.embeddings.weight", weights["encoder.embeddings.weight"])
-    weights.setdefault("generator.0.weight", weights["decoder.embeddings.weight"])
-    for index in range(config.num_decoder_layers):
-        weights[f"decoder.transformer_layers.{index}.mask"] = torch.zeros(1, 3, 3)
-    options = argparse.Namespace(
-        heads=config.num_heads, inter_heads=config.num_pooling_heads, enc_dropout=0.2
-    )
-    content = {"model": weights, "opt": options, "optim": {}} | changes
-    torch.save(content, path)
-    return content
-
-
-def their_name(name: str, stack: str, config: ModelConfig) -> str:
-    fixed = {
-        "source_words.weight": "encoder.embeddings.weight",
-        "own_target_words.weight": "decoder.embeddings.weight",
-        "output.weight": "generator.0.weight",
-        "output.bias": "generator.0.bias",
-    }
-    if name in fixed:
-        return fixed[name]
-    name = name.replace("final_norm", "layer_norm")
-    side, _, rest = name.partition(".layers.")
-    if not rest:
-        return name
-    index, _, inner = rest.partition(".")
-    module, _, kind = inner.rpartition(".")
-    if side == "encoder":
-        table = GLOBAL_LAYER if config.layers[int(index)] == "global" else LOCAL_LAYER
-        return f"encoder.{stack}.{index}.{table[module]}.{kind}"
-    return f"decoder.transformer_layers.{index}.{OUR_DECODER_LAYER[module]}.{kind}"
-
-
-def small(**changes: object) -> EncoderDecoder:
-    torch.manual_seed(0)
-    sizes = {
-        "profile": "hiersumm",
-        "layers": ("local", "global", "local"),
-        "num_decoder_layers": 1,
-        "vocab_size": 20,
-        "width": 8,
-        "ff_width": 12,
-        "num_heads": 2,
-        "num_pooling_heads": 4,
-        "dropout": 0.2,
-        "pad_id": 6,
-        "begin_id": 4,
-        "end_id": 5,
-    }
-    network = build_network(ModelConfig(**{**sizes, **changes}))
-    assert isinstance(network, EncoderDecoder)
-    for parameter in network.parameters():
-        torch.nn.init.normal_(parameter)
-    return network
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,8 @@ def test_sources_and_targets_are_joined() -> None:
     assert batch.source_R.tolist() == [5, 6, 7, 8, 9] * 2
     assert batch.paragraph_lengths == ((2, 3), (2, 3))
     assert batch.target_lengths == (2, 1)
-    assert batch.graphs is None
+    assert batch.graphs is not None
+    assert not any(graph.any() for graph in batch.graphs), "no edges, but a graph to attend by"
 
 
 def test_targets_are_left_out_where_one_is_missing() -> None:

@@ -102,6 +102,18 @@ def test_what_t5_has_read_comes_back_whatever_the_title(title: str) -> None:
     assert read
 
 
+@pytest.mark.parametrize("limit", [1_200, 30, 5])
+def test_a_flat_t5_reads_the_title_once_and_one_end(limit: int) -> None:
+    tokenizer = TOKENIZERS["t5"]
+    config = load_config(None, [f"data.max_source_tokens={limit}"])
+    example, chosen = build("t5", config, is_flat=True)
+    read = [token for ids in example.paragraph_ids for token in ids]
+    texts = [f"{example.title}:", *(p.text for p in chosen)]
+    whole = [token for ids in tokenizer.encode_many(texts) for token in ids]
+    assert read == [*whole[: limit - 1], tokenizer.end_id]
+    assert len(example.paragraph_ids) == len(chosen) == len(example.scores)
+
+
 def test_without_a_title_t5_reads_what_the_documents_call_their_topic() -> None:
     """It always learned with one; the other profiles read none then."""
     texts = ("The old dogs bake. Two old dogs dance.", "The old dogs are open.")

@@ -41,7 +41,7 @@ from hiersum.model.network import build_network
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.ranking.ranker import SimilarityRanker
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.types import Cluster, Document, Example, Paragraph
+from hiersum.types import CitedSentence, Cluster, Document, Example, Paragraph
 
 
 @pytest.fixture
@@ -527,3 +527,12 @@ def test_what_leans_on_a_sentence_that_is_left_out_is_left_out_too() -> None:
 @pytest.mark.parametrize("target", [[INVENTED], [], [OPENING]])
 def test_nothing_is_learned_where_too_little_is_left(target: list[str]) -> None:
     assert cut(target, "min_supported_words=9") is None
+
+
+def test_cited_summaries_are_learned_whole(model: Path) -> None:
+    """They were written from their sources, in words of their own."""
+    own_words = "Crossing by car has been possible since spring, residents say."
+    cited = replace(CLUSTER, summary=own_words, cited=(CitedSentence(own_words, (0,)),))
+    [example] = examples_of([cited], model, "data.min_supported_words=4")
+    assert example.target == own_words
+    assert examples_of([replace(cited, cited=())], model, "data.min_supported_words=4") == []

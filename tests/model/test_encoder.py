@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
+from hiersum.config import SearchConfig
+from hiersum.data.batches import collate
 from hiersum.errors import InputError
 from hiersum.model.batch import Batch
+from hiersum.types import Example
+from hiersum.writing.beam import beam_search
 
 PROFILES = ["paper", "hiersumm", "t5"]
 
@@ -134,6 +140,34 @@ def test_an_edgeless_graph_equals_one_with_self_loops(tiny, sources) -> None:
     loops = network.encode(Batch.from_ids(sources, graphs=[torch.eye(n) * 7 for n in sizes]))
 
     assert torch.equal(none.states_RD, loops.states_RD)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_a_batch_without_any_edge_trains_and_searches_in_any_type(tiny, profile, dtype) -> None:
+    """No example has an edge: each paragraph attends to itself, as with explicit self-loops."""
+    network = tiny(profile=profile, graph_head=0, begin_id=4, end_id=5).to(dtype)
+    paragraphs = ((9, 10, 11), (12, 13))
+    example = Example("x", "", paragraphs, (0, 1), (0, 0), (1.0, 0.5), target_ids=(4, 9, 5))
+    loops = replace(example, graph=((0, 0, 1.0), (1, 1, 1.0)))
+
+    logits = network(collate([example]))
+    logits.float().sum().backward()
+
+    assert torch.equal(logits, network(collate([loops])))
+    assert all(p.grad is None or p.grad.isfinite().all() for p in network.parameters())
+    batch = collate([example])
+    weights = network.paragraph_attention(batch)[0]
+    assert torch.equal(weights[:, 0].float(), torch.eye(2).expand(2, 2, 2))
+    found = beam_search(
+        network,
+        network.encode(batch),
+        SearchConfig(beam_size=2, max_length=4),
+        num_clusters=1,
+        begin_id=4,
+        end_id=5,
+    )
+    assert found[0][0].token_ids
 
 
 @torch.no_grad()

@@ -24,10 +24,6 @@ from hiersum.errors import ConfigError
         ({"layers": ("compressed",)}, "model.layers of ht are local and global, got 'compressed'"),
         ({"num_decoder_layers": 0}, "model.num_decoder_layers must be at least 1, got 0"),
         ({"architecture": "tdmca", "layers": ()}, "number of model.layers must be at least 1"),
-        (
-            {"architecture": "tdmca", "layers": ("local",), "profile": "t5"},
-            "model.profile t5 is an encoder and a decoder",
-        ),
     ],
 )
 def test_what_cannot_be_built_is_refused_by_name(changes: dict, message: str) -> None:

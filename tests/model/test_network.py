@@ -179,6 +179,18 @@ def test_a_new_networks_words_are_as_large_as_its_positions(profile: str) -> Non
     assert 0.9 < words(torch.arange(500)).std() < 1.1
 
 
+def test_the_unscaled_profile_adds_words_as_the_equations_say(tiny) -> None:
+    """x = w + pe, without sqrt(width); all else is the paper's profile."""
+    scaled, plain = tiny(profile="paper"), tiny(profile="paper-unscaled")
+    ids = torch.tensor([9, 10])
+    torch.testing.assert_close(plain.source_words(ids), plain.source_words.weight[ids])
+    torch.testing.assert_close(scaled.source_words(ids), 4 * scaled.source_words.weight[ids])
+    plain.load_state_dict(scaled.state_dict())
+    plain.source_words.scale = scaled.source_words.scale
+    batch = Batch.from_ids([[[9, 10], [11]]], [[2, 12, 3]])
+    assert torch.equal(plain(batch), scaled(batch))
+
+
 @pytest.mark.parametrize("profile", ["paper", "hiersumm", "t5"])
 def test_attention_between_paragraphs_is_a_distribution_per_layer_and_head(
     tiny: Callable[..., Network], batch: Batch, profile: str

@@ -15,6 +15,8 @@ from hiersum.reproduction.paper_tables import (
     main_table,
     measure_table,
     ranking_table,
+    reading_table,
+    seed_table,
     to_markdown,
     to_text,
     training_table,
@@ -84,6 +86,45 @@ def test_training_table_shows_what_networks_learned_from(given: str | None) -> N
         assert (cells["million tokens"], cells["of the paper's"]) == ("84", "0.1 %")
         assert (cells["undertrained"], cells["fell at last"]) == ("yes", "2.0 %")
     assert training_table(record_of("lead")) is None
+
+
+def test_reading_table_shows_what_the_right_sources_are_worth() -> None:
+    table = reading_table(record_of("lead", "ht"))
+    assert table is not None
+    cells = dict(zip(table.header, table.rows[0]))
+    assert cells["summaries of two clusters differ"] == "97.5 %"
+    assert cells["ROUGE-1, right minus wrong sources"] == "+1.00 (+0.50 to +1.50)"
+    older = record_of("lead")
+    del older["rows"][0]["reading"]
+    assert reading_table(older) is None, "a report of before"
+
+
+def test_seed_table_shows_every_seed_of_repeated_systems() -> None:
+    table = seed_table(record_of("lead", "ht"))
+    assert table is not None
+    assert table.rows == (
+        ("HT (1,600 tokens)", "2", "30.00 / 31.50", "10.00 / 10.00", "20.00 / 20.00"),
+    )
+    assert seed_table(record_of("lead")) is None
+
+
+def test_report_says_what_networks_began_from() -> None:
+    record = {**record_of("lead", "ht", "tdmca"), "start": "some/t5"}
+    for row, taken in zip(record["rows"][1:], (900, 250)):
+        row["training"]["started"] = {"taken": taken, "new": ["x"]}
+    text = to_text(record)
+    assert (
+        "All networks began from some/t5. Share of their weights that they took from it: HT" in text
+    )
+    assert "HT (1,600 tokens) 90.0%, T-DMCA (3,000 tokens) 25.0%" in text
+    assert "All networks began" not in to_text(record_of("ht"))
+
+
+def test_tables_show_corrected_p_values_where_there_are_some() -> None:
+    record = record_of("lead", "ht")
+    for found in record["rows"][0]["against_ht"].values():
+        found["p_corrected"] = 0.5
+    assert main_table(record).rows[0][4] == "0.500 / 0.500 / 0.500"
 
 
 def test_measure_table_shows_lengths() -> None:

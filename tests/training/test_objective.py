@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 import torch
 import torch.nn.functional as F
+from networks import build
 from rouge_score import rouge_scorer
 
 from hiersum.config import Config, ModelConfig
@@ -16,6 +17,7 @@ from hiersum.model.batch import Batch
 from hiersum.model.network import build_network
 from hiersum.model.planner import Outline
 from hiersum.text.tokenizer import Tokenizer
+from hiersum.training import objective
 from hiersum.training.objective import Objective, Validator, means, rouge, smoothed_cross_entropy
 
 
@@ -71,3 +73,39 @@ def test_objective_weighs_a_decision_of_the_planner_as_three_tokens() -> None:
     losses = Objective(network, smoothing=0.0)(batch)
     assert float(losses.plan) > 0
     torch.testing.assert_close(losses.total, losses.plain + 3.0 * losses.plan)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+def test_source_loss_is_that_of_a_language_model_over_both(
+    smoothing: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Held to next-token cross entropy of one sequence at a time, source, begin piece and target."""
+    monkeypatch.setattr(objective, "ROWS_AT_ONCE", 4)
+    network = build("tdmca")
+    sources, targets = [[[5, 6, 7], [8, 9]], [[11, 12]]], [[2, 9, 8, 3], [2, 7, 3]]
+    batch = Batch.from_ids(sources, targets)
+    with_sources = Objective(network, smoothing=smoothing, with_sources=True)
+    losses = with_sources(batch)
+    expected = torch.zeros(())
+    for cluster, target in zip(sources, targets):
+        whole = [token for ids in cluster for token in ids] + target
+        one = Batch.from_ids([[whole[:1]]], [whole[1:]])
+        source_RD, target_YD = network.states(one)
+        logits = network.logits(torch.cat([source_RD, target_YD]))
+        expected += F.cross_entropy(
+            logits, torch.tensor(whole[1:]), reduction="sum", label_smoothing=smoothing
+        )
+    assert with_sources.num_predicted(batch) == 7 + 5
+    torch.testing.assert_close(losses.total, expected)
+    only = Objective(network, smoothing=smoothing)(batch)
+    torch.testing.assert_close(losses.plain, only.plain)
+    losses.total.backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in network.parameters())
+
+
+def test_source_loss_changes_nothing_for_encoder_decoders() -> None:
+    network = build("ht")
+    batch = Batch.from_ids([[[5, 6, 7]]], [[2, 9, 3]])
+    with_sources = Objective(network, smoothing=0.1, with_sources=True)
+    assert with_sources.num_predicted(batch) == 2
+    torch.testing.assert_close(with_sources(batch), Objective(network, smoothing=0.1)(batch))

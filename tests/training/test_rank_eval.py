@@ -75,6 +75,17 @@ def test_each_cut_is_measured_on_the_clusters_that_are_large_enough(
     assert first["paper"] == {"similarity": 24.86, "ranker": 39.38}
 
 
+def test_all_clusters_are_measured_if_asked(model: Path, corpus: Path) -> None:
+    """A cluster smaller than the cut is read whole, so every ranker recalls the same of it."""
+    report = evaluate_ranker(Corpora(paths=[corpus]), Config(), model=model, is_all=True)
+    assert [cut["clusters"] for cut in report["cuts"]] == [4, 4, 4, 4]
+    whole = report["cuts"][3]
+    assert whole["ranker"]["mean"] > report["cuts"][0]["ranker"]["mean"]
+    arguments = ["rank-eval", str(corpus), "--model", str(model)]
+    assert "All clusters." in CliRunner().invoke(app, [*arguments, "--all"]).stdout
+    assert "Clusters with more than twice" in CliRunner().invoke(app, arguments).stdout
+
+
 def test_the_table_names_the_papers_numbers_as_measured_elsewhere(
     model: Path, corpus: Path
 ) -> None:

@@ -21,10 +21,10 @@ from support import small_vocabulary
 from hiersum.config import Config, config_from_dict
 from hiersum.data.corpora import write_clusters
 from hiersum.errors import CheckpointError, ConfigError, TrainingError
-from hiersum.ranking.neural import NeuralRanker
+from hiersum.ranking.neural import NeuralRanker, RankerNetwork
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.training import ranker_trainer
-from hiersum.training.ranker_examples import RankerExamples, label_clusters
+from hiersum.training.ranker_examples import SEED, RankerExamples, label_clusters
 from hiersum.training.ranker_trainer import RankerTrainer, train_ranker
 from hiersum.training.run_folder import RunFolder, read_metrics
 from hiersum.types import Cluster, Document, Paragraph
@@ -122,7 +122,9 @@ def test_it_begins_with_scores_as_low_as_the_labels(tmp_path: Path) -> None:
     assert float(logits.sigmoid().mean()) == pytest.approx(examples().labels.mean(), rel=1e-3)
 
 
-@pytest.mark.parametrize(("optimizer", "rate"), [("adagrad", 0.15), ("adam", 3e-4)])
+@pytest.mark.parametrize(
+    ("optimizer", "rate"), [("adagrad", 0.15), ("adagrad-random", 0.15), ("adam", 3e-4)]
+)
 def test_ranker_trainer_has_the_papers_dropout_and_a_rate_for_each_optimizer(
     optimizer: str, rate: float, tmp_path: Path
 ) -> None:
@@ -209,6 +211,21 @@ def test_a_run_goes_on_only_with_its_settings_and_its_paragraphs(tmp_path: Path)
         train_ranker(
             settings(), examples(3), None, TOKENIZER, run=tmp_path / "run", out=tmp_path / "model"
         )
+
+
+def test_ranker_trainer_starts_from_random_weights_if_asked(tmp_path: Path) -> None:
+    """Drawn as PyTorch draws them, instead of a detector of shared words."""
+    trainers = {
+        name: RankerTrainer(
+            settings(optimizer=name), examples(), None, TOKENIZER, RunFolder(tmp_path / name)
+        )
+        for name in ("adagrad", "adagrad-random")
+    }
+    torch.manual_seed(SEED)
+    drawn = RankerNetwork(trainers["adagrad"].shape).state_dict()
+    for name, trainer in trainers.items():
+        is_random = all(torch.equal(trainer.network.state_dict()[n], drawn[n]) for n in drawn)
+        assert is_random == (name == "adagrad-random")
 
 
 def test_a_damaged_checkpoint_is_named(tmp_path: Path) -> None:

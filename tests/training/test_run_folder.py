@@ -93,6 +93,16 @@ def test_a_folder_of_something_else_is_refused(write: Callable[..., Path], tmp_p
         RunFolder(file / "run").begin(Config())
 
 
+def test_a_run_of_a_version_with_other_settings_is_resumed(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    run.begin(Config())
+    path = tmp_path / "config.toml"
+    text = path.read_text().replace("[training]\n", "[training]\nmomentum = 3\n")
+    path.write_text(f"{text}\n[gone]\nx = 1\n")
+    run.begin(Config())
+    assert "momentum" not in path.read_text()
+
+
 def test_damage_is_named(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
     save(run, 3)

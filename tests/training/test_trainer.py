@@ -307,6 +307,19 @@ def test_a_tokenizer_of_another_size_is_refused(settings: Settings, tmp_path: Pa
         train(config, tmp_path / "run")
 
 
+def test_a_set_without_graphs_is_refused_for_a_graph_head(
+    settings: Settings, tmp_path: Path
+) -> None:
+    config = settings()
+    config = replace(config, model=replace(config.model, graph_head=0))
+    manifest = Path(config.training.data) / "manifest.json"
+    record = json.loads(manifest.read_text())
+    record["config"]["graph"] = None
+    manifest.write_text(json.dumps(record))
+    with pytest.raises(ConfigError, match="prepared without graphs, but model.graph_head needs"):
+        train(config, tmp_path / "run")
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has fp16")
 def test_fp16_needs_a_gpu() -> None:
     with pytest.raises(ConfigError, match="training.precision fp16: "):

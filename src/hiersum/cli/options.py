@@ -11,6 +11,7 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
+from glob import glob
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
@@ -31,7 +32,8 @@ def check_exists(value: Any) -> Any:
     """Refuse a path, or a list of paths, that does not exist."""
     for path in value if isinstance(value, Iterable) else [] if value is None else [value]:
         try:
-            os.stat(path)
+            if not glob(str(path)):  # shards are named by a pattern
+                os.stat(path)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise InputError(f"{path}: no such file") from error
         except (OSError, ValueError):
@@ -75,7 +77,7 @@ CorpusOption = Annotated[
     Option(
         metavar="FORMAT",
         callback=_check_kind,
-        help="Format of the clusters: auto, clusters, wikilead, multi-news, wcep or folders.",
+        help="Format of the clusters: auto, clusters, wikilead, multi-news, wcep, folders or released.",
     ),
 ]
 SkipBadOption = Annotated[bool, Option("--skip-bad", help="Count and skip unusable clusters.")]

@@ -204,12 +204,14 @@ def summarize_files(
     for path in check_exists(cluster_files):
         bad = BadRecords(skip=skip_bad)
         corpora.append((path, bad, read_corpus(path, kind, bad=bad, config=config.data)))
-    from hiersum.cli.summarize_corpus import summarize_clusters
+    from hiersum.cli.summarize_corpus import summarize_clusters, tokenizer_in
+    from hiersum.data.released import with_text
 
     summarizer = load()
     for path, bad, clusters in corpora:
         number = 0
         named = _retitled(clusters, title, path) if title else clusters
+        named = with_text(named, tokenizer_in(summarizer), bad)
         summaries = summarize_clusters(summarizer, named, path, bad, **options)
         for number, summary in enumerate(summaries, start=1):
             yield summary

@@ -17,10 +17,12 @@ from hiersum.data.corpora import count_records, counted, identify_corpus, read_c
 from hiersum.data.model_folder import identify_model
 from hiersum.data.partial_results import PartialResults
 from hiersum.data.records import BadRecords
+from hiersum.data.released import with_text
 from hiersum.errors import DataError, InputError
 from hiersum.parallel import Engine, in_order
 from hiersum.pipeline import WINDOW, Failure, Summarizer
 from hiersum.progress import RESUME, keeping, tracked
+from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster, Summary
 
 Window = tuple[tuple[int, Cluster], ...]
@@ -53,6 +55,7 @@ def summarize_corpus(
     clusters = read_corpus(source, kind, bad=bad, config=config.data)
     spec = WorkerSpec(model, config, tuple(options.items()))
     summarizer = spec.load()
+    clusters = with_text(clusters, tokenizer_in(summarizer), bad)
     if target is None or not is_file:
         clusters = counted(clusters, source, "summarising")
         summaries = summarize_clusters(summarizer, clusters, source, bad, **options)
@@ -90,6 +93,11 @@ def summarize_clusters(
             bad.handle(DataError(f"{path}: cluster {outcome.id}: {outcome.error}"))
         else:
             yield outcome
+
+
+def tokenizer_in(summarizer: Summarizer) -> Tokenizer | None:
+    """Return the tokenizer of the model, if there is one."""
+    return None if summarizer.model is None else summarizer.model.tokenizer
 
 
 def _write_lines(summaries: Iterable[Summary], target: Path | None) -> int:

@@ -203,6 +203,10 @@ def train_ranker(
 def rank_eval(
     clusters: TargetClustersArgument,
     model: TokenizerFolderOption,
+    is_all: Annotated[
+        bool,
+        Option("--all", help="Measure on all clusters, also where a ranker keeps most paragraphs."),
+    ] = False,
     corpus: CorpusOption = "auto",
     skip_bad: SkipBadOption = False,
     as_json: JsonOption = False,
@@ -213,7 +217,8 @@ def rank_eval(
     config = load_config(config_path, settings or ())
     from hiersum.training.ranker_corpora import evaluate_ranker
 
-    report = evaluate_ranker(_corpora(clusters, corpus, skip_bad=skip_bad), config, model=model)
+    corpora = _corpora(clusters, corpus, skip_bad=skip_bad)
+    report = evaluate_ranker(corpora, config, model=model, is_all=is_all)
     typer.echo(json.dumps(report) if as_json else _table(report))
 
 
@@ -238,6 +243,7 @@ def _table(report: dict[str, Any]) -> str:
     lines = ["  ".join(cell.ljust(n) for cell, n in zip(row, widths)).rstrip() for row in rows]
     notes = [
         "ROUGE-L recall of the first paragraphs against the target, with 95 % intervals.",
+        "All clusters." if report["all"] else "Clusters with more than twice as many paragraphs.",
         "* similarity and ranker on WikiSum; not comparable with the other columns.",
         report["signature"],
     ]

@@ -26,8 +26,9 @@ class ModelConfig:
 
     architecture: Literal["ht", "ft", "tdmca"] = "ht"
     """Hierarchical, flat, or decoder-only with memory-compressed attention (T-DMCA)."""
-    profile: Literal["paper", "hiersumm", "t5"] = "paper"
-    """Whose equations: the paper's, the released code's, or T5's below global layers."""
+    profile: Literal["paper", "paper-unscaled", "hiersumm", "t5"] = "paper"
+    """Whose equations: the paper's (`unscaled`: words without the factor sqrt(width)), the released
+    code's, or T5's below global layers."""
     layers: tuple[Literal["local", "global", "compressed"], ...] = ("local",) * 5 + ("global",) * 2
     """The stack that reads the source, bottom first (of T-DMCA: the only stack)."""
     num_decoder_layers: int = 6
@@ -109,10 +110,6 @@ class ModelConfig:
         if self.architecture == "tdmca":
             if not self.layers:
                 raise ConfigError("the number of model.layers must be at least 1, got 0")
-            if self.profile == "t5":
-                raise ConfigError(
-                    "model.profile t5 is an encoder and a decoder; tdmca is one stack"
-                )
         else:
             require_at_least(1, "model", self, "num_decoder_layers")
 

@@ -12,7 +12,7 @@ from hiersum.errors import ConfigError
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainingConfig:
-    """How a network is trained; the defaults are the paper's."""
+    """How a network is trained; the defaults are the papers'."""
 
     data: str = ""
     """Folder of prepared training examples (`hiersum prepare`)."""
@@ -36,6 +36,8 @@ class TrainingConfig:
     """Updates over which the rate rises to its peak."""
     label_smoothing: float = 0.1
     """Share of each label that is spread evenly over all pieces."""
+    source_loss: bool = True
+    """T-DMCA learns to predict its source too, as its authors trained it; other networks cannot."""
     max_gradient_norm: float = 0.0
     """Clip gradients to this norm; 0: no clipping."""
     precision: Literal["fp32", "bf16", "fp16"] = "fp32"
@@ -80,20 +82,19 @@ class RankerTrainingConfig:
 
     width: int = 256
     """Width of the ranker's embeddings and LSTMs."""
-    optimizer: Literal["adagrad", "adam"] = "adagrad"
-    """The paper's Adagrad; or Adam, which needs less data and whose rate falls to 0."""
+    optimizer: Literal["adagrad", "adagrad-random", "adam"] = "adagrad"
+    """The paper's Adagrad, from weights that can tell shared words or from `random` ones as usual;
+    or Adam, which needs less data and whose rate falls to 0."""
     max_clusters: int = 3_000
     """Train on the first clusters of the corpus; 0: on all."""
     max_paragraphs: int = 0
     """Paragraphs drawn at random from each cluster; 0: all."""
-    max_valid_clusters: int = 100
-    """Maximum clusters in the validation loss."""
     epochs: int = 1
     """Passes over the paragraphs."""
     validate_every: int = 200
     """Updates between validations; each saves a checkpoint."""
 
     def __post_init__(self) -> None:
-        positive = ("width", "epochs", "max_valid_clusters", "validate_every")
+        positive = ("width", "epochs", "validate_every")
         require_at_least(1, "ranker_training", self, *positive)
         require_at_least(0, "ranker_training", self, "max_clusters", "max_paragraphs")

@@ -12,6 +12,7 @@ import argparse
 import pickle
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,11 +20,14 @@ import sentencepiece
 import torch
 from torch import Tensor
 
-from hiersum.config import ModelConfig
+from hiersum.atomic import replacing
+from hiersum.config import Config, DataConfig, ModelConfig, SearchConfig, config_to_toml
 from hiersum.errors import CheckpointError, ConfigError
 from hiersum.model.folder import save_pretrained
 from hiersum.model.network import EncoderDecoder, build_network
 
+SETTINGS = "settings.toml"
+ALL_PARAGRAPHS, WHOLE_PARAGRAPH = 1_000, 1_000
 SPECIAL_PIECES = {"pad_id": "<PAD>", "begin_id": "<S>", "end_id": "</S>"}
 BUFFERS = re.compile(r"(encoder|decoder)\.pos_emb\.pe|decoder\.transformer_layers\.\d+\.mask")
 ENCODER_LAYER = re.compile(r"encoder\.(transformer_layers|transformer_local)\.(\d+)\.")
@@ -66,7 +70,8 @@ OUR_DECODER_LAYER = {
 
 def convert_released(path: Path, spm_path: Path | None, out_dir: Path) -> Path:
     """Convert a released checkpoint, and its SentencePiece model if given, to a model folder."""
-    network = load_released(path, special_ids=read_special_ids(spm_path))
+    weights, options = _open(path)
+    network = _load(path, weights, options, read_special_ids(spm_path))
     if spm_path is not None:
         num_pieces = open_tokenizer(spm_path).vocab_size()
         if num_pieces != network.config.vocab_size:
@@ -74,13 +79,56 @@ def convert_released(path: Path, spm_path: Path | None, out_dir: Path) -> Path:
                 f"{spm_path}: has {num_pieces} pieces, but {path} was trained on "
                 f"{network.config.vocab_size}; give the tokenizer that belongs to it"
             )
-    return save_pretrained(network, out_dir, tokenizer=spm_path)
+    folder = save_pretrained(network, out_dir, tokenizer=spm_path)
+    with replacing(folder / SETTINGS) as file:
+        file.write_text(_settings(options, is_flat=network.config.architecture == "ft"))
+    return folder
+
+
+def _settings(options: Mapping[str, Any], *, is_flat: bool) -> str:
+    """Return the settings with which the weights behave as in the authors' code."""
+
+    def limit(name: str, default: int) -> int:
+        value = options.get(name)
+        return value if isinstance(value, int) and value > 1 else default
+
+    data = DataConfig(
+        # The code never cuts a paragraph, and a flat network reads all of them up to its limit.
+        max_input_paragraphs=ALL_PARAGRAPHS if is_flat else limit("trunc_src_nblock", 24),
+        max_paragraph_tokens=WHOLE_PARAGRAPH,
+        max_source_tokens=limit("trunc_src_ntoken", 500),
+    )
+    search = SearchConfig(
+        max_words=400,
+        beam_size=5,
+        length_penalty=0.4,
+        min_length=20,
+        max_length=400,
+        stopping="released",
+    )
+    written = {
+        "data": ("max_input_paragraphs", "max_paragraph_tokens", "max_source_tokens"),
+        "decoding": ("max_words", "beam_size", "length_penalty", "min_length", "max_length",
+                     "stopping"),
+    }  # fmt: skip
+    config = replace(Config(), data=data, decoding=search)
+    return "# As in the authors' code; settings of yours go first.\n\n" + config_to_toml(
+        config, written
+    )
 
 
 def load_released(path: Path, *, special_ids: Mapping[str, int] | None = None) -> EncoderDecoder:
     """Build the network of a released checkpoint, ready to evaluate."""
-    weights, options = _open(path)
-    config = _config(path, weights, options, special_ids or read_special_ids(None))
+    return _load(path, *_open(path), special_ids or read_special_ids(None))
+
+
+def _load(
+    path: Path,
+    weights: Mapping[str, Tensor],
+    options: Mapping[str, Any],
+    special_ids: Mapping[str, int],
+) -> EncoderDecoder:
+    config = _config(path, weights, options, special_ids)
     names = dict(_names(config))
     network = fill_network(path, config, names, weights, "its other sizes ask")
     if unknown := sorted(set(weights) - set(names.values()) - _shared_names(config)):

@@ -27,12 +27,12 @@ from hiersum.types import Example
 
 
 def collate(examples: Sequence[Example]) -> Batch:
-    """Return examples as one batch, with targets if all have one and graphs if any has edges."""
+    """Return examples as one batch, with targets if all have one; graphs may have no edges."""
     targets = [example.target_ids for example in examples if example.target_ids is not None]
     batch = Batch.from_ids(
         [example.paragraph_ids for example in examples],
         targets if len(targets) == len(examples) else None,
-        [_graph(example) for example in examples] if any(e.graph for e in examples) else None,
+        list(map(_graph, examples)),
     )
     if not all(example.boundaries for example in examples):
         return batch

@@ -9,6 +9,7 @@
     annotated    a folder of JSON files, one cluster each: "documents" of "name" and "text", and
                  "sentences" as [text, [[document name, paragraph], ...]]
     folders      a folder of folders of documents, each one cluster; summary.txt is its target
+    released     the authors' shards of piece ids: WIKI.test.0.pt, or all that WIKI.test.*.pt matches
 
 An unusable record raises an error that names `file:line`; with `BadRecords(skip=True)` it is
 counted.
@@ -52,6 +53,7 @@ from hiersum.data.records import (
     wikilead_cluster,
     written_cluster,
 )
+from hiersum.data.released import SUFFIX, read_released
 from hiersum.errors import DataError, InputError
 from hiersum.progress import tracked
 from hiersum.text.documents import folder_files, read_document, read_documents
@@ -64,7 +66,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-CLUSTER_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".parquet", ".src"})
+CLUSTER_SUFFIXES = frozenset({".json", ".jsonl", ".ndjson", ".parquet", ".src", SUFFIX})
 BUILDING = ".building"
 """A file that marks a folder of parts as incomplete."""
 _SUMMARY_FILE = "summary.txt"
@@ -102,8 +104,11 @@ def detect_corpus(path: Path) -> str:
         if _parts(path):
             return "clusters"
         return "annotated" if any(path.glob("*.json")) else "folders"
-    open_binary(path).close()  # report a missing file as missing, whatever its name
     suffix = kind_of(path)
+    for file in corpus_files(path) if suffix == SUFFIX else [path]:
+        open_binary(file).close()  # report a missing file as missing, whatever its name
+    if suffix == SUFFIX:
+        return "released"
     if suffix == ".src" or path.name.endswith((".src.txt", ".src.cleaned")):
         return "multi-news"
     if suffix not in CLUSTER_SUFFIXES:
@@ -135,7 +140,7 @@ def count_records(path: Path) -> int | None:
         return sum(folder.is_dir() for folder in path.iterdir())
     if kind_of(path) == ".parquet":
         return parquet_rows(path)
-    if kind_of(path) == ".json" or path.suffix.lower() == ".gz":
+    if kind_of(path) in (".json", SUFFIX) or path.suffix.lower() == ".gz":
         return None
     with open_binary(path) as file:
         return sum(block.count(b"\n") for block in iter(lambda: file.read(1 << 20), b""))
@@ -145,6 +150,8 @@ def corpus_files(path: Path) -> list[Path]:
     """Return the files of a corpus, in order."""
     if os.path.isdir(path):
         return sorted(file for file in path.rglob("*") if file.is_file())
+    if kind_of(path) == SUFFIX:
+        return sorted(path.parent.glob(path.name)) or [path]
     is_multi_news = detect_corpus(path) == "multi-news"
     return [path, _multi_news_targets(path)] if is_multi_news else [path]
 
@@ -318,6 +325,7 @@ CORPORA: dict[str, Callable[..., Iterator[Cluster]]] = {
     "multi-news": _read_multi_news,
     "wcep": partial(_read_records, parse=wcep_cluster),
     "folders": _read_folders,
+    "released": read_released,
 }
 
 

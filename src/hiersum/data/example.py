@@ -4,8 +4,8 @@ Training and serving share this code, so a network sees the same input format in
 
     paper      the title is paragraph 0, ended by the piece <T>
     hiersumm   no title; a flat network's paragraphs are joined by <P> and ended by the end piece
-    t5         every paragraph begins with the title and ends with the end piece; without a
-               title, the documents' topic is used
+    t5         every paragraph begins with the title and ends with the end piece, a flat network's
+               source does so once; without a title, the documents' topic is used
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from hiersum.config import Config, ModelConfig
 from hiersum.data.planning import PlannedSentence, plan_summary
+from hiersum.data.released import texts_of
 from hiersum.errors import InputError
 from hiersum.graphs.discourse import discourse_graph
 from hiersum.graphs.similarity import MIN_SIMILARITY, add_title, similarity_graph
@@ -72,6 +73,8 @@ def build_example(
     Raises:
         InputError: there is no text in the documents.
     """
+    if cluster.piece_ids:
+        return _from_pieces(cluster, form, config)
     paragraphs = read_paragraphs(cluster.documents, keep_all=cluster.graph is not None)
     if not any(paragraph.text.strip() for paragraph in paragraphs):
         raise InputError("there is no text in the documents")
@@ -104,6 +107,36 @@ def build_example(
         plans=plans,
     )
     return example, tuple(encoded.paragraphs)
+
+
+def _from_pieces(
+    cluster: Cluster, form: InputForm, config: Config
+) -> tuple[Example, tuple[Paragraph, ...]]:
+    """Take ranked piece ids as they are, within the limits; only a graph looks at their text."""
+    if form.has_plans:
+        raise InputError("a network with a planner needs text, but this cluster has only piece ids")
+    texts, limits = texts_of(cluster, form.tokenizer), config.data
+    paragraphs = [Paragraph(text, 0, position) for position, text in enumerate(texts)]
+    read = range(len(paragraphs))[: limits.max_input_paragraphs]
+    ids = [list(cluster.piece_ids[index][: limits.max_paragraph_tokens]) for index in read]
+    if not any(ids):
+        raise InputError("there is no piece in the paragraphs that are read")
+    graph = None if form.build_graph is None else form.build_graph(cluster, paragraphs, read)
+    if form.is_flat:
+        ids = _flatten(ids, form.tokenizer, limits.max_source_tokens)
+    *begun, end = cluster.target_ids
+    example = Example(
+        id=cluster.id,
+        title="",
+        paragraph_ids=tuple(map(tuple, ids)),
+        documents=(0,) * len(read),
+        positions=tuple(read),
+        scores=tuple(1 / (1 + rank) for rank in read),  # only the order is known
+        graph=() if graph is None else _edges(graph),
+        target_ids=(*begun[: limits.max_target_tokens - 1], end),
+        target=cluster.summary,
+    )
+    return example, tuple(paragraphs[: len(read)])
 
 
 def rank_paragraphs(
@@ -239,6 +272,14 @@ def _encode(
     if tokenizer.title_in_every_paragraph:
         # Leave room for the paragraph after a long title.
         begin = tokenizer.encode(f"{title}:")[: limit // 2] if title else []
+        if form.is_flat:  # one text: one title, one end
+            ids = [ids[:limit] for ids in tokenizer.encode_many(texts)]
+            room = config.data.max_source_tokens - 1
+            begin, *flat = _flatten([begin, *ids], tokenizer, room)
+            flat[0] = [*begin, *flat[0]]
+            last = max(index for index, paragraph in enumerate(flat) if paragraph)
+            flat[last].append(tokenizer.end_id)
+            return flat
         ids = [
             [*[*begin, *ids][: limit - 1], tokenizer.end_id] for ids in tokenizer.encode_many(texts)
         ]

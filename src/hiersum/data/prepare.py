@@ -266,7 +266,9 @@ def prepare_part(part: Part, *, recipe: Recipe) -> tuple[Shard, list[str]]:
         kept: Example | None = example
         if form.has_plans:
             kept = example if example.plans else None
-        elif recipe.config.data.min_supported_words:
+        elif (
+            recipe.config.data.min_supported_words and not cluster.cited
+        ):  # cited ones are supported
             kept = cut_to_supported(example, form.tokenizer, recipe.config)
         if kept is not None:
             examples.append(kept)

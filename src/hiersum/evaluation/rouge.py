@@ -123,16 +123,20 @@ def signature(config: EvaluationConfig, num_pairs: int) -> str:
 
 
 def recalls_at(
-    target: str, rankings: Sequence[Sequence[str]], cuts: Sequence[int] = CUTS
+    target: str,
+    rankings: Sequence[Sequence[str]],
+    cuts: Sequence[int] = CUTS,
+    *,
+    is_all: bool = False,
 ) -> Floats:
     """Return the ROUGE-L recall, in per cent, of the target by each ranking's top paragraphs.
 
     Rankings are the paragraphs of one cluster, best first; the first `cut` are joined. The table is
-    rankings x cuts, NaN if the cluster has at most twice as many paragraphs as are read: there every
-    ranker keeps most of them.
+    rankings x cuts. Unless `is_all`, it is NaN if the cluster has at most twice as many paragraphs
+    as are read: there every ranker keeps most of them.
     """
     recalls = np.full((len(rankings), len(cuts)), np.nan)
-    columns = [column for column, cut in enumerate(cuts) if len(rankings[0]) > 2 * cut]
+    columns = [column for column, cut in enumerate(cuts) if is_all or len(rankings[0]) > 2 * cut]
     texts = ["\n".join(texts[: cuts[column]]) for texts in rankings for column in columns]
     if texts:
         found = 100 * lcs_overlap(target, texts).recall

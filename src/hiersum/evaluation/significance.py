@@ -238,7 +238,7 @@ def item_p_values(sums: Floats, counts: Floats, *, trials: int, seed: int) -> Fl
         others = _means(*(totals[:, None, second] - moved))
         as_large += (np.abs(ones - others) >= observed - _ROUNDING).sum(axis=0)
     p_values = np.ones((num_systems, num_systems))
-    p_values[first, second] = p_values[second, first] = _holm((as_large + 1) / (trials + 1))
+    p_values[first, second] = p_values[second, first] = holm((as_large + 1) / (trials + 1))
     return p_values
 
 
@@ -266,7 +266,7 @@ def krippendorff_alpha(units: Iterable[Sequence[float]], scale: Scale) -> float 
     return float(1 - observed / expected)
 
 
-def _holm(p_values: Floats) -> Floats:
+def holm(p_values: Floats) -> Floats:
     """Correct p-values by Holm's method: the smallest times all, the next times one fewer, ..."""
     order = np.argsort(p_values)
     factors = np.arange(len(p_values), 0, -1)

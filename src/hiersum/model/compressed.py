@@ -2,7 +2,8 @@
 
 One causal stack over source and summary. Layers alternate between attention within blocks and
 attention to a compressed memory of the whole sequence, in which a strided convolution merges every
-few tokens into one key and value.
+few tokens into one key and value. Its authors train it as a language model of the whole sequence, so
+that it learns from the source too (their section 4.2.3); see `training.source_loss`.
 """
 
 from __future__ import annotations
@@ -266,13 +267,20 @@ class CompressedDecoder(nn.Module):
 
     def forward(self, batch: Batch) -> Tensor:
         """Return logits_YV, the scores of all pieces at each target token."""
+        return self.logits(self.states(batch)[1])
+
+    def states(self, batch: Batch) -> tuple[Tensor, Tensor]:
+        """Return states_RD of the source tokens and states_YD of the target tokens.
+
+        The state of a token predicts the next one; that of the last source token the begin piece.
+        """
         targets = batch.targets.split(batch.target_inputs())
         pairs = zip(batch.sources.split(batch.source_R), targets)
         words = self.words(torch.cat([ids for pair in pairs for ids in pair]))
         lengths = list(zip(batch.sources.lengths, batch.target_lengths))
         states = self._run(words, Spans(tuple(m + s for m, s in lengths)), None)
         parts = states.split([part for pair in lengths for part in pair])
-        return self._logits(torch.cat(parts[1::2]))
+        return torch.cat(parts[::2]), torch.cat(parts[1::2])
 
     @torch.no_grad()
     def start(self, encoded: CompressedMemory, num_beams: int) -> CompressedState:
@@ -290,7 +298,7 @@ class CompressedDecoder(nn.Module):
         for layer, caches in zip(self.layers, state.layers, strict=True):
             assert isinstance(layer, CausalLayer)
             states_BND = layer.step(states_BND, caches)
-        return self._logits(self._normalized(states_BND)).float().log_softmax(-1)
+        return self.logits(self._normalized(states_BND)).float().log_softmax(-1)
 
     def _run(
         self, words_RD: Tensor, sequences: Spans, caches: list[list[BeamCache]] | None
@@ -306,5 +314,6 @@ class CompressedDecoder(nn.Module):
     def _normalized(self, states: Tensor) -> Tensor:
         return states if self.final_norm is None else self.final_norm(states)
 
-    def _logits(self, states: Tensor) -> Tensor:
+    def logits(self, states: Tensor) -> Tensor:
+        """Return the scores of all pieces."""
         return self.output.forward(states, self.words.weight)

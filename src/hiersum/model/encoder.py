@@ -142,7 +142,7 @@ class Encoder(nn.Module):
                 states_RD = layer(states_RD, layout.tokens, bias_HTT)
                 continue
             if rank is not None:  # added once, below the first global layer
-                states_RD = states_RD + rank(layout.tokens, rank_Q)
+                states_RD = states_RD + rank(layout.tokens, rank_Q).to(states_RD.dtype)
                 rank = None
             states_RD = layer(states_RD, layout, weights)
         return states_RD if self.final_norm is None else self.final_norm(states_RD)

@@ -145,7 +145,7 @@ class InterParagraphAttention(nn.Module):
         assert graphs is not None, "a network with a graph head needs graphs"
         values = clusters.split(value_QHK[:, self.graph_head])
         informed_QK = torch.cat(
-            [graph @ value for graph, value in zip(graphs, values, strict=True)]
+            [graph.to(value.dtype) @ value for graph, value in zip(graphs, values, strict=True)]
         )
         head, after = self.graph_head, self.graph_head + 1
         return torch.cat([context_QHK[:, :head], informed_QK[:, None], context_QHK[:, after:]], 1)

@@ -1,8 +1,8 @@
 """Build attention, norms and feed-forward networks from a config.
 
 Profiles hold the few switches in which the paper, the released code and T5 differ: `paper` follows
-the equations of Liu & Lapata (2019); `hiersumm` reproduces the authors' code; `t5` runs a
-pretrained T5 below global layers of the `hiersumm` kind.
+the equations of Liu & Lapata (2019), `paper-unscaled` to the letter; `hiersumm` reproduces the
+authors' code; `t5` runs a pretrained T5 below global layers of the `hiersumm` kind.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class Profile:
 
 PAPER = Profile(
     pre_norm=False,
-    # Not in the paper's equations. Unscaled, words are so small at first that positions drown them
-    # out, and for a long time the network learns only word frequencies.
+    # Not in the paper's equations (`paper-unscaled`). Unscaled, words are so small at first that
+    # positions drown them out, and for a long time the network learns only word frequencies.
     scaled_embeddings=True,
     rank_first=True,
     pooled_projection=True,
@@ -73,6 +73,7 @@ HIERSUMM = Profile(
 )
 PROFILES: Mapping[str, Profile] = {
     "paper": PAPER,
+    "paper-unscaled": replace(PAPER, scaled_embeddings=False),
     "hiersumm": HIERSUMM,
     "t5": replace(HIERSUMM, scaled_embeddings=False, relative=True),
 }

@@ -24,6 +24,8 @@ from typing import Any, Literal, TypeVar, cast
 from hiersum.config import Config, config_from_dict
 from hiersum.config.checks import require_at_least
 from hiersum.config.loader import apply_override, build_section, read_toml
+from hiersum.data.released import SUFFIX as RELEASED
+from hiersum.data.shards import TOKENIZER
 from hiersum.errors import ConfigError
 from hiersum.reproduction.systems import EXTRACTIVE, NETWORKS, ROWS, Sizes, longer_data, split_row
 
@@ -44,10 +46,21 @@ class RunSettings:
     """Rows of Tables 2 and 3; `NAME@longer` tests a network on longer input."""
     million_tokens: float = 63_000.0
     """Training budget of each network: source and target tokens, in millions."""
+    start: str = ""
+    """All networks begin from the T5 in this model folder, or from the `bundled` one; empty: from
+    random weights."""
+    clusters: int = 0
+    """Training budget in clusters instead of tokens; 0: `million_tokens`."""
+    seeds: int = 1
+    """Train the systems in `seeded` so many times, each with another seed."""
+    seeded: tuple[str, ...] = ("ht", "ft-800", "ht-without-gt")
+    """Systems whose scores are averaged over `seeds`."""
     validations: int = 20
     """How often a network is validated during training."""
     checkpoints: int = 5
     """Average the scores of so many of the best checkpoints by validation loss."""
+    ranking: Literal["large", "all"] = "large"
+    """Clusters of Table 1: with more than twice as many paragraphs as are read, or `all`."""
     processes: int = 1
     """Processes (GPUs) that train a network together."""
     texts: Literal["all", "generated"] = "all"
@@ -57,7 +70,8 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         require_at_least(1, "experiment", self, "validations", "checkpoints", "processes")
-        require_at_least(0, "experiment", self, "num_texts")
+        require_at_least(1, "experiment", self, "seeds")
+        require_at_least(0, "experiment", self, "num_texts", "clusters")
         if not (math.isfinite(self.million_tokens) and self.million_tokens > 0):
             raise ConfigError(
                 f"experiment.million_tokens must be more than 0, got {self.million_tokens}"
@@ -67,7 +81,7 @@ class RunSettings:
                 f"experiment.checkpoints ({self.checkpoints}) cannot be more than "
                 f"experiment.validations ({self.validations}): each leaves one"
             )
-        for row in self.systems:
+        for row in (*self.systems, *self.seeded):
             if row not in ROWS:
                 near = difflib.get_close_matches(row, ROWS, n=1)
                 hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(ROWS)}"
@@ -81,13 +95,16 @@ class CorpusSettings:
     """`[corpus]`: the data to train and test on."""
 
     kind: Literal["articles", "clusters"] = "articles"
-    """`articles` to build clusters from as in the paper, or ready `clusters`."""
+    """`articles` to build clusters from as in the paper, or ready `clusters`, also the authors'
+    shards (`WIKI.test.*.pt`)."""
     train: tuple[str, ...] = ()
     """Training files; `*` and `$NAME` (environment variables) are expanded."""
     valid: tuple[str, ...] = ()
     """Validation files, to choose checkpoints."""
     test: tuple[str, ...] = ()
     """Test files."""
+    vocabulary: str = ""
+    """A SentencePiece model to use instead of training one; shards need theirs."""
     max_train: int = 0
     """Train on so many records, drawn at random; 0: all."""
     max_valid: int = 0
@@ -103,14 +120,12 @@ class CorpusSettings:
 
     def __post_init__(self) -> None:
         require_at_least(0, "corpus", self, "max_train", "max_valid", "max_test", "search", "seed")
-        for split in SPLITS:
-            if not getattr(self, split):
-                raise ConfigError(f"corpus.{split} names no files")
 
     def paths(self, split: str) -> list[Path]:
-        """Return the files of a split."""
+        """Return the files of a split, or of `vocabulary`."""
         found: list[Path] = []
-        for pattern in getattr(self, split):
+        named = getattr(self, split)
+        for pattern in (named,) if isinstance(named, str) else named:
             name = os.path.expandvars(pattern)
             if missing := _UNDEFINED.search(name):
                 raise ConfigError(
@@ -127,6 +142,11 @@ class CorpusSettings:
         """Return the number of records to use, 0 for all."""
         return cast(int, getattr(self, f"max_{split}"))
 
+    @property
+    def is_released(self) -> bool:
+        """Whether the clusters are the authors' shards."""
+        return any(name.endswith(RELEASED) for name in self.test)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Experiment:
@@ -142,12 +162,37 @@ class Experiment:
     """Settings for one system."""
     checkpoints: Mapping[str, str] = field(default_factory=dict)
     """Model folders of systems that are given instead of trained."""
+    start: Mapping[str, Any] = field(default_factory=dict)
+    """`[model]` settings that follow from `experiment.start`."""
 
     @property
     def networks(self) -> list[str]:
         """The networks behind the rows, in the order in which the experiment names them."""
         named = dict.fromkeys(split_row(row)[0] for row in self.run.systems)
         return [name for name in named if name in NETWORKS]
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that are used: only test clusters if nothing is left to learn."""
+        is_learning = any(name not in self.checkpoints for name in self.networks)
+        has_vocabulary = self.corpus.vocabulary or self.run.start
+        is_learning = is_learning or self.has_ranker or not has_vocabulary
+        return SPLITS if is_learning else ("test",)
+
+    @property
+    def vocabulary(self) -> Path | None:
+        """The given SentencePiece model; None if one is trained."""
+        if self.run.start:
+            from hiersum.reproduction.warm_start import start_folder
+
+            return start_folder(self.run.start) / TOKENIZER
+        return self.corpus.paths("vocabulary")[0] if self.corpus.vocabulary else None
+
+    def runs(self, system: str) -> list[str]:
+        """Return the names of a network's trainings, one per seed."""
+        is_repeated = system in self.run.seeded and system not in self.checkpoints
+        others = range(2, 1 + self.run.seeds) if is_repeated else ()
+        return [system, *(f"{system}-seed-{seed}" for seed in others)]
 
     @property
     def rows(self) -> list[str]:
@@ -161,7 +206,8 @@ class Experiment:
 
     def base(self) -> Config:
         """Return the settings for all systems: evaluation, extraction, training of the ranker."""
-        return config_from_dict(_merged(_PAPER, {"extractive": {"style": "paper"}}, self.common))
+        extractive = {"extractive": {"style": "paper"}}
+        return config_from_dict(_merged(_PAPER, extractive, self.common, {"model": self.start}))
 
     def config(self, row: str) -> Config:
         """Return the settings of a row: for all systems, then its system's, then its own."""
@@ -169,7 +215,8 @@ class Experiment:
         if system in EXTRACTIVE:
             return self.base()
         own = self.own.get(system, {})
-        values = _merged(_PAPER, self.common, NETWORKS[system](self.sizes), own)
+        start = {"model": self.start}
+        values = _merged(_PAPER, self.common, NETWORKS[system](self.sizes), start, own)
         if is_longer:
             values["data"] = longer_data(values["data"], self.sizes)
         return config_from_dict(values)
@@ -189,23 +236,34 @@ def load_experiment(path: Path, overrides: Iterable[str] = ()) -> Experiment:
         if name not in known:
             raise ConfigError(f"{path}: unknown section [{name}]; known: {', '.join(known)}")
     _refuse_decided(values)
+    run = _section(RunSettings, values, "experiment")
     experiment = Experiment(
         name=path.stem,
-        run=_section(RunSettings, values, "experiment"),
+        run=run,
         corpus=_section(CorpusSettings, values, "corpus"),
         sizes=_section(Sizes, values, "sizes"),
         common={name: table for name, table in values.items() if name in _SECTIONS},
         checkpoints={n: t.pop("checkpoint") for n, t in systems.items() if "checkpoint" in t},
         own=systems,
+        start=_start(run.start) if run.start else {},
     )
     for name in systems:
         if name not in NETWORKS:
             raise ConfigError(
                 f"{path}: [systems.{name}] is not a network; networks: {', '.join(NETWORKS)}"
             )
+    for split in experiment.splits:
+        if not getattr(experiment.corpus, split):
+            raise ConfigError(f"corpus.{split} names no files")
     for row in experiment.rows:
         experiment.config(row)
     return experiment
+
+
+def _start(name: str) -> dict[str, Any]:
+    from hiersum.reproduction.warm_start import start_folder, start_settings  # imports torch
+
+    return start_settings(start_folder(name))
 
 
 def _section(kind: type[Section], values: Mapping[str, Any], name: str) -> Section:

@@ -59,6 +59,8 @@ def _tables(record: Record) -> Iterator[tuple[str, Table]]:
         ("Table 2: ROUGE F1 of every system", main_table(record)),
         ("Table 2, footnote: the same weights on longer input", longer_table(record)),
         ("Table 3: HT without its parts", ablation_table(record)),
+        ("Whether the systems read their input", reading_table(record)),
+        ("Other seeds", seed_table(record)),
         ("What the networks learned from", training_table(record)),
         ("What the summaries are like", measure_table(record)),
     ):
@@ -80,16 +82,25 @@ def _notes(record: Record) -> Iterator[str]:
         )
     yield (
         "Intervals are 95 % bootstrap intervals over the test clusters. p against HT: approximate "
-        "randomisation, for ROUGE-1 / 2 / L, not corrected for the number of rows; neither knows how "
-        "another seed of training would have come out."
+        "randomisation, for ROUGE-1 / 2 / L, corrected for the number of rows by Holm's method; "
+        "neither knows how another seed of training would have come out."
     )
+    yield (
+        "Reading: each test cluster is paired with another one. A system that ignores its input writes "
+        "the same for both, and gains nothing from the right sources."
+    )
+    if record.get("start"):
+        yield _start_note(record)
     if record["rows"]:
         test = record["test"]
         left_out = f"; {test['left_out']:,} left out" if test["left_out"] else ""
         yield f"Test clusters scored: {test['scored']:,}{left_out}. {record['signature']}"
     ranking = record["ranking"]
     if ranking and ranking["cuts"]:
-        yield f"Table 1 holds clusters with more than twice L' paragraphs. {ranking['signature']}"
+        which = (
+            "all clusters" if ranking.get("all") else "clusters with more than twice L' paragraphs"
+        )
+        yield f"Table 1 holds {which}. {ranking['signature']}"
     elif ranking:
         yield f"Table 1 could not be measured: {ranking['reason']}."
     given = [r["label"] for r in record["rows"] if r["training"] and r["training"]["given"]]
@@ -97,6 +108,21 @@ def _notes(record: Record) -> Iterator[str]:
         yield f"Not trained here but given, with a vocabulary of their own: {', '.join(given)}."
     if record["pending"]:
         yield f"Not finished yet: {', '.join(record['pending'])}."
+
+
+def _start_note(record: Record) -> str:
+    """Say what every network took from the weights it began with."""
+    trained = [r for r in record["rows"] if r["training"] and not r["row"].endswith(LONGER)]
+    shares = [
+        f"{row['label']} {started['taken'] / row['training']['parameters']:.1%}"
+        for row in trained
+        if (started := row["training"].get("started"))
+    ]
+    return (
+        f"All networks began from {record['start']}. Share of their weights that they took from it: "
+        f"{', '.join(shares)}. The rest is new: global layers and the multiple of the rank, silent at "
+        "first, and the slots of T-DMCA, which has no relative positions and no attention to a source."
+    )
 
 
 def _texts(record: Record) -> list[str]:
@@ -190,6 +216,34 @@ def longer_table(record: Record) -> Table | None:
     return Table(("Gain from longer input", *_METRIC_NAMES, "p"), tuple(rows)) if rows else None
 
 
+def reading_table(record: Record) -> Table | None:
+    """Whether summaries depend on the sources."""
+    rows = [
+        (
+            row["label"],
+            f"{100 * row['reading']['differ']:.1f} %",
+            *(_with_interval(row["reading"]["gain"][metric], "+.2f") for metric in METRICS),
+        )
+        for row in record["rows"]
+        if row.get("reading")
+    ]
+    names = (f"{name}, right minus wrong sources" for name in _METRIC_NAMES)
+    return (
+        Table(("Model", "summaries of two clusters differ", *names), tuple(rows)) if rows else None
+    )
+
+
+def seed_table(record: Record) -> Table | None:
+    """The scores of systems that were trained several times."""
+    rows = []
+    for row in record["rows"]:
+        seeds = row.get("seeds", ())
+        if len(seeds) > 1:
+            cells = (" / ".join(f"{seed[metric]:.2f}" for seed in seeds) for metric in METRICS)
+            rows.append((row["label"], str(len(seeds)), *cells))
+    return Table(("Model", "seeds", *_METRIC_NAMES), tuple(rows)) if rows else None
+
+
 def training_table(record: Record) -> Table | None:
     """The training data of each network, and whether it was enough."""
     rows = [r for r in record["rows"] if r["training"] and not r["row"].endswith(LONGER)]
@@ -241,7 +295,8 @@ def _with_interval(values: Record | None, form: str = ".2f") -> str:
 def _p_values(difference: Record | None) -> str:
     if difference is None:
         return _NONE
-    return " / ".join(p_value(difference[metric]["p_randomisation"]) for metric in METRICS)
+    found = (difference[metric] for metric in METRICS)
+    return " / ".join(p_value(of.get("p_corrected", of["p_randomisation"])) for of in found)
 
 
 def _loss(training: Record | None) -> str:

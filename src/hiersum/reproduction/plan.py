@@ -11,14 +11,16 @@ from typing import Any
 from hiersum.config import Config, SearchConfig, config_to_dict
 from hiersum.config.model import BLOCK_LENGTH, COMPRESSION
 from hiersum.data.corpora import identify_corpus
+from hiersum.data.files import checksum
 from hiersum.data.model_folder import identify_model
 from hiersum.errors import ConfigError
-from hiersum.reproduction.experiment import SPLITS, Experiment
+from hiersum.reproduction.experiment import Experiment
 from hiersum.reproduction.stages import Stage
 from hiersum.reproduction.systems import EXTRACTIVE, label_of, split_row
 from hiersum.reproduction.work import Workshop, count_all, file_name
 
 _FLOPS = 80e9  # per second, for training small networks on two cores
+_CLUSTER_TOKENS = 1_000  # read and written of a cluster, roughly
 
 
 @dataclass(slots=True)
@@ -39,7 +41,7 @@ class Plan:
     def of(cls, experiment: Experiment, out: Path, workers: int = 1) -> Plan:
         """Plan an experiment; ConfigError if it names files or model folders that do not exist."""
         plan = cls(experiment, Workshop(experiment, out, workers))
-        for split in SPLITS:
+        for split in experiment.splits:
             plan._add_clusters(split)
         plan._add_tools()
         rows = {
@@ -59,6 +61,11 @@ class Plan:
                 plan._add_training(name)
             for row in rows[name]:
                 plan._add_writing(row)
+        for name in rows:
+            for number, run in enumerate(experiment.runs(name)[1:], start=1):
+                if name in experiment.rows:
+                    plan._add_training(name, run, number)
+                    plan._add_writing(name, run)
         return plan
 
     def _add(self, name: str, doing: str, *, needs: tuple[str, ...] = (), **facts: Any) -> None:
@@ -90,18 +97,27 @@ class Plan:
     def _add_tools(self) -> None:
         base, work = self.experiment.base(), self.work
         size, seed = self.experiment.sizes.pieces, base.training.seed
-        number = self._number("train")
-        self._add(
-            "vocabulary",
-            "training the vocabulary",
-            work=partial(work.train_vocabulary, size, seed),
-            inputs={"sizes": {"pieces": size}, "training": {"seed": seed}},
-            needs=("clusters/train",),
-            leaves=(work.out / "vocabulary",),
-            cost=5 + number / 400 + size / 80,
-        )
+        if (given := self.experiment.vocabulary) is not None:
+            self._add(
+                "vocabulary",
+                "copying the vocabulary",
+                work=partial(work.copy_vocabulary, given, size),
+                inputs={"corpus": {"vocabulary": checksum([given])}},
+                leaves=(work.out / "vocabulary",),
+            )
+        else:
+            self._add(
+                "vocabulary",
+                "training the vocabulary",
+                work=partial(work.train_vocabulary, size, seed),
+                inputs={"sizes": {"pieces": size}, "training": {"seed": seed}},
+                needs=("clusters/train",),
+                leaves=(work.out / "vocabulary",),
+                cost=5 + self._number("train") / 400 + size / 80,
+            )
         if not self.experiment.has_ranker:
             return
+        number, is_all = self._number("train"), self.experiment.run.ranking == "all"
         self._add(
             "ranker",
             "training the ranker",
@@ -115,7 +131,10 @@ class Plan:
             "ranking",
             "comparing the ranker with similarity (Table 1)",
             work=partial(work.compare_rankers, base),
-            inputs=_sections(base, "data"),
+            inputs={
+                **_sections(base, "data"),
+                **({"experiment": {"ranking": "all"}} if is_all else {}),
+            },
             needs=("ranker", "clusters/test"),
             cost=3 + self._number("test") * 0.11,
         )
@@ -152,38 +171,56 @@ class Plan:
             cost=3 + self._number("test") * 0.15,
         )
 
-    def _add_training(self, name: str) -> None:
-        run, work = self.experiment.run, self.work
+    def _add_training(self, name: str, run_name: str = "", number: int = 0) -> None:
+        """Add the training of a network; `number` is added to the seed."""
+        run, work, run_name = self.experiment.run, self.work, run_name or name
         config, form, _ = self._form(name)
-        alone = _training_only(config)
-        decides = ("million_tokens", "validations", "checkpoints", "processes")
+        seed = config.training.seed + number
+        alone = _training_only(replace(config, training=replace(config.training, seed=seed)))
+        decides = ["validations", "checkpoints", "processes"]
+        decides.append("clusters" if run.clusters else "million_tokens")
+        inputs = {
+            **_sections(alone, "model", "training", "decoding"),
+            "experiment": {key: getattr(run, key) for key in decides},
+        }
+        if run.start:
+            from hiersum.reproduction.warm_start import start_folder
+
+            inputs["experiment"]["start"] = identify_model(start_folder(run.start))
+        million_tokens = run.clusters * _CLUSTER_TOKENS / 1e6 or run.million_tokens
         self._add(
-            f"train/{name}",
-            f"training {label_of(name, self.experiment.sizes)}",
-            work=partial(work.train, name, form, alone),
-            inputs={
-                **_sections(alone, "model", "training", "decoding"),
-                "experiment": {key: getattr(run, key) for key in decides},
-            },
+            f"train/{run_name}",
+            f"training {self._label(name, run_name)}",
+            work=partial(work.train, run_name, form, alone),
+            inputs=inputs,
             needs=(f"prepare/{form}/train", f"prepare/{form}/valid"),
-            leaves=(work.run(name), work.run(name).with_suffix(".toml")),
-            cost=training_cost(config, run.million_tokens) / run.processes,
+            leaves=(
+                work.run(run_name),
+                work.run(run_name).with_suffix(".toml"),
+                work.start(run_name),
+            ),
+            cost=training_cost(config, million_tokens) / run.processes,
         )
 
-    def _add_writing(self, row: str) -> None:
+    def _add_writing(self, row: str, run_name: str = "") -> None:
         system, _ = split_row(row)
         config, form, _ = self._form(row)
         is_given = system in self.experiment.checkpoints
         num_checkpoints = 1 if is_given else self.experiment.run.checkpoints
+        name = run_name or row
         self._add(
-            f"write/{file_name(row)}",
-            f"{label_of(row, self.experiment.sizes)} writes",
-            work=partial(self.work.write, row, form, config),
+            f"write/{file_name(name)}",
+            f"{self._label(row, name)} writes",
+            work=partial(self.work.write, row, form, config, run_name),
             inputs=_sections(config, "decoding"),
-            needs=(*(() if is_given else (f"train/{system}",)), f"prepare/{form}/test"),
-            leaves=(self.work.summaries(row),),
+            needs=(*(() if is_given else (f"train/{run_name or system}",)), f"prepare/{form}/test"),
+            leaves=(self.work.summaries(name),),
             cost=3 + self._number("test") * num_checkpoints * config.decoding.max_length * 0.001,
         )
+
+    def _label(self, row: str, name: str) -> str:
+        label = label_of(row, self.experiment.sizes)
+        return label if name == row else f"{label}, seed {name.rpartition('-')[2]}"
 
     @property
     def _tools(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ The results are one JSON record, from which all tables and plots are made.
 from __future__ import annotations
 
 import json
+import random
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from hiersum.errors import DataError, InputError
 from hiersum.evaluation.comparison import Table, difference_record, in_points
 from hiersum.evaluation.measures import measure_texts
 from hiersum.evaluation.rouge import PRESETS, RougeScores, score_pairs, signature
-from hiersum.evaluation.significance import Difference, compare_scores
+from hiersum.evaluation.significance import SEED, Difference, compare_scores, holm
 from hiersum.progress import RESUME, keeping, spoken
 from hiersum.reproduction.experiment import load_experiment
 from hiersum.reproduction.paper_tables import write_report
@@ -117,14 +118,19 @@ def gather(plan: Plan, ledger: Ledger) -> dict[str, Any]:
     config = experiment.base().evaluation
     notes = {n: note for n, stage in plan.stages.items() if (note := ledger.finished(stage))}
     rows = [row for row in experiment.rows if f"write/{file_name(row)}" in notes]
-    results = _Results.read(plan, rows, config)
+    runs = {
+        row: [row, *(run for run in experiment.runs(row)[1:] if f"write/{run}" in notes)]
+        for row in rows
+    }
+    results = _Results.read(plan, runs, config)
     return {
         "experiment": experiment.name,
         "hiersum": __version__,
         "signature": signature(config, len(results.ids)) if rows else "",
         "test": {"scored": len(results.ids), "left_out": len(results.targets) - len(results.ids)},
         "ranking": notes["ranking"].found if "ranking" in notes else None,
-        "rows": [_row(row, plan, notes, results, config) for row in rows],
+        "start": experiment.run.start or None,
+        "rows": _corrected([_row(row, plan, notes, results, config) for row in rows]),
         "pending": [label_of(r, experiment.sizes) for r in experiment.rows if r not in rows],
         "paper": SOURCE,
         "texts": _shown_texts(plan, results),
@@ -143,14 +149,19 @@ class _Results:
     titles: Mapping[str, str]
     targets: Mapping[str, str]
     texts: Mapping[str, Sequence[Mapping[str, str]]]
-    """For each row and checkpoint, best first: the summaries by cluster."""
+    """For each row the summaries by cluster, of every seed and checkpoint, best of the first seed
+    first."""
     scores: Mapping[str, RougeScores]
-    """For each row, the scores averaged over its checkpoints."""
+    """For each row, the scores averaged over its checkpoints and seeds."""
+    seeds: Mapping[str, Sequence[RougeScores]]
+    """For each row, the scores of each seed, averaged over its checkpoints."""
 
     @classmethod
-    def read(cls, plan: Plan, rows: Sequence[str], config: EvaluationConfig) -> _Results:
-        if not rows:
-            return cls([], {}, {}, {}, {})
+    def read(
+        cls, plan: Plan, runs: Mapping[str, Sequence[str]], config: EvaluationConfig
+    ) -> _Results:
+        if not runs:
+            return cls([], {}, {}, {}, {}, {})
         titles: dict[str, str] = {}
         targets: dict[str, str] = {}
         bad = BadRecords(skip=plan.experiment.corpus.skip_bad)
@@ -160,19 +171,50 @@ class _Results:
                     raise DataError(f"{path}: two test clusters have the id {cluster.id!r}")
                 if cluster.summary:
                     titles[cluster.id], targets[cluster.id] = cluster.title, cluster.summary
-        texts = {row: _read_summaries(plan, row) for row in rows}
+        by_run = {name: _read_summaries(plan, name) for names in runs.values() for name in names}
+        texts = {row: [of for name in names for of in by_run[name]] for row, names in runs.items()}
         ids = [i for i in targets if all(i in found for files in texts.values() for found in files)]
         if not ids:
             raise DataError(
                 f"{plan.work.clusters('test')[0]}: no test cluster has a summary of every system"
             )
         references, preset = [targets[i] for i in ids], PRESETS[config.preset]
-        scores = {}
-        for row, files in texts.items():
-            found = [score_pairs([of[i] for i in ids], references, preset) for of in files]
-            mean = np.mean([checkpoint.table for checkpoint in found], axis=0)
-            scores[row] = RougeScores(preset.metrics, mean)
-        return cls(ids, titles, targets, texts, scores)
+
+        def mean(tables: Sequence[Any]) -> RougeScores:
+            return RougeScores(preset.metrics, np.mean(tables, axis=0))
+
+        of_runs = {
+            name: mean(
+                [score_pairs([of[i] for i in ids], references, preset).table for of in files]
+            )
+            for name, files in by_run.items()
+        }
+        seeds = {row: [of_runs[name] for name in names] for row, names in runs.items()}
+        scores = {row: mean([seed.table for seed in found]) for row, found in seeds.items()}
+        return cls(ids, titles, targets, texts, scores, seeds)
+
+    def reading(self, row: str, config: EvaluationConfig) -> dict[str, Any] | None:
+        """Check that a system reads its input; None for a single cluster.
+
+        Every cluster is paired with another: do their summaries differ, and how much does a summary
+        of the right sources score above one of the other's?
+        """
+        mixed = random.Random(SEED).sample(self.ids, len(self.ids))
+        if len(mixed) < 2:
+            return None
+        other = dict(zip(mixed, [*mixed[1:], mixed[0]]))
+        texts, preset = self.texts[row][0], PRESETS[config.preset]
+        targets = [self.targets[i] for i in self.ids]
+        right, wrong = (
+            score_pairs([texts[i] for i in chosen], targets, preset)
+            for chosen in (self.ids, [other[i] for i in self.ids])
+        )
+        differences = compare_scores(right.f1, wrong.f1, config)
+        found: dict[str, Difference] = dict(zip(right.metrics, differences))
+        return {
+            "differ": float(np.mean([texts[i] != texts[other[i]] for i in self.ids])),
+            "gain": {metric: difference_record(found[metric]) for metric in METRICS},
+        }
 
     def difference(self, first: str, second: str, config: EvaluationConfig) -> Any:
         """Return the lead of the first row over the second, None if there is no second."""
@@ -200,18 +242,40 @@ def _row(
     intervals = results.scores[row].intervals(config)
     measures = measure_texts([results.texts[row][0][i] for i in results.ids])
     paper = numbers_of(row)
+    columns = [results.scores[row].metrics.index(metric) for metric in METRICS]
     return {
         "row": row,
         "label": label_of(row, plan.experiment.sizes),
         "rouge": {metric: in_points(intervals[metric]["f1"]) for metric in METRICS},
         "against_ht": None if row == "ht" else results.difference(row, "ht", config),
         "against_shorter": results.difference(row, system, config) if is_longer else None,
+        "reading": results.reading(row, config),
+        "seeds": [
+            dict(
+                zip(
+                    METRICS,
+                    (round(100 * float(seed.f1[:, column].mean()), 3) for column in columns),
+                )
+            )
+            for seed in results.seeds[row]
+        ],
         "checkpoints": len(results.texts[row]),
         "words": round(float(np.nanmean(measures["words"])), 2),
         "repetition": round(float(np.nan_to_num(measures["repetition"]).mean()), 4),
         "paper": None if paper is None else dict(zip(METRICS, paper)),
         "training": None if system in EXTRACTIVE else _training(system, plan, notes),
     }
+
+
+def _corrected(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Add p-values corrected for the number of rows by Holm's method, metric by metric."""
+    for comparison in ("against_ht", "against_shorter"):
+        compared = [row[comparison] for row in rows if row[comparison]]
+        for metric in METRICS if compared else ():
+            p_values = holm(np.array([found[metric]["p_randomisation"] for found in compared]))
+            for found, p_value in zip(compared, p_values):
+                found[metric]["p_corrected"] = float(p_value)
+    return rows
 
 
 def _training(system: str, plan: Plan, notes: Mapping[str, Note]) -> dict[str, Any]:

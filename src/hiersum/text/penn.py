@@ -66,7 +66,7 @@ def from_penn(text: str, casing: Mapping[str, str] | None = None) -> str:
     for pattern, replacement in _FROM_PENN:
         text = pattern.sub(replacement, text)
     text = _restore_case(_BLANKS.sub(" ", text).strip(), casing or {})
-    return " ".join(_capitalized(sentence) for sentence in _sentences_in_lower_case(text))
+    return " ".join(_capitalized(sentence) for sentence in sentences_in_lower_case(text))
 
 
 def learn_casing(sources: Iterable[str]) -> dict[str, str]:
@@ -108,7 +108,7 @@ def _restore_case(text: str, casing: Mapping[str, str]) -> str:
     return _CASED_WORD.sub(cased, text)
 
 
-def _sentences_in_lower_case(text: str) -> list[str]:
+def sentences_in_lower_case(text: str) -> list[str]:
     """Split after every stop and space: there are no capitals to mark boundaries."""
     sentences: list[str] = []
     parts = re.split(r'(?<=[.!?])(?<!\b[a-z]\.)(?<!\.\w\.)\s+(?!\d)|(?<=[.]")\s+', text)

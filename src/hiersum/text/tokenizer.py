@@ -61,6 +61,7 @@ PROFILES = {
         ids={"<pad>": 0, "</s>": 1, "<unk>": 2}, folds_letters=True,
     ),
 }  # fmt: skip
+PROFILES["paper-unscaled"] = PROFILES["paper"]
 _MIN_SIZE = 16
 # Look-alikes of letters that Unicode does not decompose.
 _ALIKE = dict(zip("øØđĐłŁıħĦŧŦðÐ−×‐‑`", "oOdDlLihHtTdD-x--'"))

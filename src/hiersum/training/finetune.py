@@ -27,7 +27,7 @@ _VALID_SHARE = 0.1
 _MAX_VALID = 200
 _PADDING = 1.2  # padded tokens per real token in a bucketed batch
 # The highest learning rates that do not destroy pretrained weights.
-_RATES = {"t5": 3e-4, "paper": 1e-4, "hiersumm": 1e-4}
+_RATES = {"t5": 3e-4, "paper": 1e-4, "paper-unscaled": 1e-4, "hiersumm": 1e-4}
 
 
 def finetune(

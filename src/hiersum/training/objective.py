@@ -1,6 +1,7 @@
 """The training loss of a network, and its scores on held-out examples.
 
-The loss is the targets' cross entropy plus the planner's; validation adds ROUGE.
+The loss is the targets' cross entropy plus the planner's, and for T-DMCA that of the sources;
+validation measures targets only and adds ROUGE.
 """
 
 from __future__ import annotations
@@ -11,12 +12,15 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from hiersum.config import Config
 from hiersum.data.batches import bucket_examples, collate
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import TrainingError
 from hiersum.model.batch import Batch
+from hiersum.model.compressed import CompressedDecoder
+from hiersum.model.layers import ROWS_AT_ONCE
 from hiersum.model.network import EncoderDecoder, Network
 from hiersum.text.overlap import lcs_overlap, ngram_overlap
 from hiersum.text.tokenizer import Tokenizer
@@ -32,7 +36,7 @@ class Losses(NamedTuple):
     """Sums over the tokens and boundaries of a batch."""
 
     total: Tensor
-    """The loss to minimise."""
+    """The loss to minimise, divided by the tokens of `Objective.num_predicted`."""
     plain: Tensor
     """Cross entropy of the targets without smoothing, for reports."""
     plan: Tensor
@@ -42,10 +46,16 @@ class Losses(NamedTuple):
 class Objective(nn.Module):
     """A network together with its loss, so that several processes can share both."""
 
-    def __init__(self, network: Network, *, smoothing: float) -> None:
+    def __init__(self, network: Network, *, smoothing: float, with_sources: bool = False) -> None:
         super().__init__()
         self.network = network
         self.smoothing = smoothing
+        self.with_sources = with_sources and isinstance(network, CompressedDecoder)
+
+    def num_predicted(self, batch: Batch) -> int:
+        """Return the number of tokens that the loss is a sum over."""
+        num_targets = sum(batch.target_lengths)
+        return num_targets + len(batch.source_R) if self.with_sources else num_targets
 
     def forward(self, batch: Batch) -> Losses:
         """Return the losses of a batch."""
@@ -54,6 +64,8 @@ class Objective(nn.Module):
                 "an example has no target to learn from; prepare clusters with summaries"
             )
         network = self.network
+        if self.with_sources and isinstance(network, CompressedDecoder):
+            return self._sequence_losses(network, batch, batch.label_Y)
         if not isinstance(network, EncoderDecoder) or network.planner is None:
             total, plain = smoothed_cross_entropy(network(batch), batch.label_Y, self.smoothing)
             return Losses(total, plain, plain.new_zeros(()))
@@ -64,6 +76,24 @@ class Objective(nn.Module):
         logits_YV, plan = network.forward_with_plans(batch)
         total, plain = smoothed_cross_entropy(logits_YV, batch.label_Y, self.smoothing)
         return Losses(total + PLAN_WEIGHT * plan, plain, plan.detach())
+
+    def _sequence_losses(self, network: CompressedDecoder, batch: Batch, label_Y: Tensor) -> Losses:
+        """Return the losses of a language model: every token of source and target is predicted."""
+        source_RD, target_YD = network.states(batch)
+        total, plain = smoothed_cross_entropy(network.logits(target_YD), label_Y, self.smoothing)
+        begins = [ids[:1] for ids in batch.targets.split(batch.target_inputs())]
+        sources = batch.sources.split(batch.source_R)
+        label_R = torch.cat(
+            [part for ids, begin in zip(sources, begins) for part in (ids[1:], begin)]
+        )
+
+        def loss(states: Tensor, labels: Tensor) -> Tensor:
+            return smoothed_cross_entropy(network.logits(states), labels, self.smoothing)[0]
+
+        # Sources are long: their scores of all pieces are never in memory together.
+        for states, labels in zip(source_RD.split(ROWS_AT_ONCE), label_R.split(ROWS_AT_ONCE)):
+            total = total + checkpoint(loss, states, labels, use_reentrant=False)
+        return Losses(total, plain, plain.new_zeros(()))
 
 
 def smoothed_cross_entropy(

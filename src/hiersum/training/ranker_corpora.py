@@ -24,7 +24,7 @@ from hiersum.progress import tracked
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker, SimilarityRanker, best_first
 from hiersum.training.ranker_examples import RankerExamples, label_clusters, read_unseen
-from hiersum.training.ranker_trainer import train_ranker
+from hiersum.training.ranker_trainer import MAX_VALID_CLUSTERS, train_ranker
 from hiersum.types import Cluster
 
 _PART_CLUSTERS = 32
@@ -83,7 +83,7 @@ def train_ranker_on(
     train_ranker(
         config,
         corpora.examples(model, config, limit=settings.max_clusters),
-        None if valid is None else valid.examples(model, whole, limit=settings.max_valid_clusters),
+        None if valid is None else valid.examples(model, whole, limit=MAX_VALID_CLUSTERS),
         tokenizer,
         run=run or model / "ranker-run",
         out=model,
@@ -91,21 +91,27 @@ def train_ranker_on(
     return model
 
 
-def evaluate_ranker(corpora: Corpora, config: Config, *, model: Path) -> dict[str, Any]:
+def evaluate_ranker(
+    corpora: Corpora, config: Config, *, model: Path, is_all: bool = False
+) -> dict[str, Any]:
     """Compare the trained ranker of a model folder with tf-idf similarity."""
     config = with_network_of(model, config)
     ranker = choose_ranker("neural", model, tokenizer_of(model, config))
-    return compare_rankers(corpora, config, {"similarity": SimilarityRanker(), "ranker": ranker})
+    rankers = {"similarity": SimilarityRanker(), "ranker": ranker}
+    return compare_rankers(corpora, config, rankers, is_all=is_all)
 
 
 def compare_rankers(
-    corpora: Corpora, config: Config, rankers: Mapping[str, Ranker]
+    corpora: Corpora, config: Config, rankers: Mapping[str, Ranker], *, is_all: bool = False
 ) -> dict[str, Any]:
-    """Measure the recall of rankers on the same clusters, and all paired differences."""
+    """Measure the recall of rankers on the same clusters, and all paired differences.
+
+    Each cut uses the clusters with more than twice as many paragraphs; with `is_all`, all clusters.
+    """
     clusters = corpora.clusters(config)
     recalls = np.stack(
         [
-            _recalls(cluster, list(rankers.values()))
+            _recalls(cluster, list(rankers.values()), is_all=is_all)
             for cluster in tracked(clusters, "ranking", lambda: count_all(corpora.paths))
         ]
     )
@@ -116,6 +122,7 @@ def compare_rankers(
         )
     learned = [ranker.fingerprint[:8] for ranker in rankers.values() if ranker.fingerprint]
     return {
+        "all": is_all,
         "signature": f"rougeL recall|stem:yes|whole text|clusters:{len(recalls)}"
         f"|bootstrap:95 %, 1000|ranker:{','.join(learned)}|v:{__version__}",
         "clusters": len(recalls),
@@ -133,14 +140,14 @@ def _label(
     return number, label_clusters(clusters, _cached_tokenizer(model, config), config)
 
 
-def _recalls(cluster: Cluster, rankers: Sequence[Ranker]) -> Floats:
+def _recalls(cluster: Cluster, rankers: Sequence[Ranker], *, is_all: bool) -> Floats:
     """Return a row per ranker and a column per cut."""
     paragraphs = read_unseen(cluster)
     rankings = [
         [paragraphs[i].text for i in best_first(ranker.scores(cluster.title, paragraphs))]
         for ranker in rankers
     ]
-    return recalls_at(cluster.summary or "", rankings)
+    return recalls_at(cluster.summary or "", rankings, is_all=is_all)
 
 
 def _row(cut: int, recalls: Mapping[str, Floats]) -> dict[str, Any]:

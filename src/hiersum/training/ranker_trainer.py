@@ -48,7 +48,9 @@ BATCH_TOKENS = 8_192
 LOG_EVERY = 20
 """Updates between lines of metrics.jsonl."""
 DROPOUT = 0.2
-LEARNING_RATES = {"adagrad": 0.15, "adam": 3e-4}
+MAX_VALID_CLUSTERS = 150
+"""Maximum clusters in the validation loss."""
+LEARNING_RATES = {"adagrad": 0.15, "adagrad-random": 0.15, "adam": 3e-4}
 """Adagrad's is the paper's."""
 
 
@@ -116,7 +118,8 @@ class RankerTrainer:
         self.best: dict[str, Tensor] = {}
         self.state = RankerState(examples=examples.fingerprint)
         if not self._resume():
-            start_weights(self.network, examples)
+            if self.config.optimizer != "adagrad-random":
+                start_weights(self.network, examples)
             self.best = _copy(self.network.state_dict())
 
     def run(self) -> None:

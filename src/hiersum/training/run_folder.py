@@ -27,7 +27,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from hiersum.config import Config, config_to_dict, config_to_toml, load_config
+from hiersum.config import Config, config_from_dict, config_to_dict, config_to_toml, read_toml
 from hiersum.data.batches import Position
 from hiersum.data.files import make_folder, read_lines, write_atomically
 from hiersum.errors import CheckpointError, ConfigError, DataError, InputError, TrainingError
@@ -88,7 +88,14 @@ class RunFolder:
         """Create the folder, or check that its run has the same settings."""
         path = self.root / "config.toml"
         if path.exists():
-            self._check_same(config, load_config(path))
+            known = config_to_dict(config)
+            # Settings that this version no longer has decide nothing.
+            earlier = {
+                section: {key: value for key, value in table.items() if key in known[section]}
+                for section, table in read_toml(path).items()
+                if section in known
+            }
+            self._check_same(config, config_from_dict(earlier))
         elif self.root.is_dir() and {path.name for path in self.root.iterdir()} - _MAY_BE_THERE:
             raise InputError(f"{self.root}: is not empty and holds no run; give --out a new folder")
         make_folder(self.root)

@@ -44,7 +44,8 @@ from hiersum.training.run_folder import (
 )
 from hiersum.writing.neural_model import check_fit
 
-_SUMMED = ("loss", "plain_loss", "plan_loss", "tokens", "boundaries", "clusters", "gradient_norm")
+_SUMMED = ("loss", "plain_loss", "plan_loss", "tokens", "predicted", "boundaries", "clusters",
+           "gradient_norm")  # fmt: skip
 
 
 def train(config: Config, out: Path) -> Path:
@@ -104,8 +105,14 @@ class Trainer:
         self.network = self._build(checkpoint.folder if checkpoint else None)
         freeze(self.network, config.training.frozen)
         self.optimizer = make_optimizer(self.network, config.training)
-        objective = Objective(self.network, smoothing=config.training.label_smoothing)
-        self.parallel, self.parallel_optimizer = self.accelerator.prepare(objective, self.optimizer)
+        self.objective = Objective(
+            self.network,
+            smoothing=config.training.label_smoothing,
+            with_sources=config.training.source_loss,
+        )
+        self.parallel, self.parallel_optimizer = self.accelerator.prepare(
+            self.objective, self.optimizer
+        )
         if checkpoint is not None:
             restore_moments(
                 self.network, self.optimizer, checkpoint.moments(), str(checkpoint.folder)
@@ -152,6 +159,7 @@ class Trainer:
         counts = self._sum(
             {
                 "tokens": sum(sum(batch.target_lengths) for batch in batches),
+                "predicted": sum(map(self.objective.num_predicted, batches)),
                 "boundaries": sum(map(_num_boundaries, batches)),
                 "clusters": sum(map(len, batches)),
                 "stop": float(was_asked_to_stop),
@@ -160,7 +168,7 @@ class Trainer:
         step = self.state.step + 1
         # Seed dropout by step, so that it does not depend on earlier steps.
         torch.manual_seed(training.seed + 1_000_003 * step + 7_919 * self.accelerator.process_index)
-        losses = self._gather_gradients(batches, counts["tokens"])
+        losses = self._gather_gradients(batches, counts["predicted"])
         norm = self.accelerator.clip_grad_norm_(
             self.parallel.parameters(), training.max_gradient_norm or math.inf
         )
@@ -218,7 +226,7 @@ class Trainer:
         sums = self.state.window
         if metrics is not None:
             values = {
-                "loss": sums["loss"] / sums["tokens"],
+                "loss": sums["loss"] / sums["predicted"],
                 "plain_loss": sums["plain_loss"] / sums["tokens"],
                 "learning_rate": self.rate,
                 "gradient_norm": sums["gradient_norm"] / sums["steps"],
@@ -273,6 +281,11 @@ class Trainer:
         prepared = PreparedSet.open(folder)
         tokenizer = Tokenizer.load(prepared.tokenizer_path, self.config.model.profile)
         check_fit(tokenizer, self.config.model, prepared.tokenizer_path)
+        if self.config.model.graph_head is not None and not prepared.manifest.config.get("graph"):
+            raise ConfigError(
+                f"{folder}: prepared without graphs, but model.graph_head needs them; "
+                "prepare it with the same model.graph_head"
+            )
         return prepared, tokenizer
 
     def _build(self, checkpoint: Path | None) -> Network:

@@ -28,7 +28,7 @@ from hiersum.request import Request
 from hiersum.text.labels import speaker_of
 from hiersum.text.languages import UNKNOWN, detect_language
 from hiersum.text.paragraphs import PlacedTexts
-from hiersum.text.penn import from_penn, learn_casing
+from hiersum.text.penn import from_penn, learn_casing, sentences_in_lower_case
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.words import count_words
 from hiersum.types import Attention, Cluster, Document, Progress, Sentence, Source, SummarySentence
@@ -186,6 +186,10 @@ class NeuralWriter:
         drafts = []
         for hypothesis, reading, of_example in zip(found, readings, texts):
             text = text_of(hypothesis, tokenizer)
+            if reading.cluster.piece_ids:  # scored as the authors did, in lower case
+                sentences = sentences_in_lower_case(text)
+                drafts.append(Draft(attribute(sentences, reading.paragraphs)))
+                continue
             if tokenizer.profile.is_penn:
                 text = from_penn(text, learn_casing(of_example))
             sentences = whole_sentences(tokenizer.unfold(text, of_example), request.max_words)

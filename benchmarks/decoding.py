@@ -29,13 +29,13 @@ from torch import Tensor
 from torch.profiler import ProfilerActivity, profile
 
 from hiersum.config import ModelConfig, SearchConfig
-from hiersum.conversion.t5 import convert_t5
 from hiersum.model.batch import Batch
 from hiersum.model.decoder import EncoderOutput
 from hiersum.model.folder import from_pretrained
 from hiersum.model.inference import Int8Linear
 from hiersum.model.network import EncoderDecoder, build_network
 from hiersum.model.spans import Spans
+from hiersum.training.from_t5 import convert_t5
 from hiersum.writing.beam import beam_search
 from hiersum.writing.neural_model import prepare
 

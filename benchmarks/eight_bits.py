@@ -20,8 +20,8 @@ from tables import latest
 from writer_quality import interval, rouge
 
 from hiersum import Cluster, Summarizer, load_config
-from hiersum.bundled import recommended_settings
 from hiersum.data.corpora import read_corpus
+from hiersum.pretrained import recommended_settings
 
 Written = tuple[str, list[float]]
 

@@ -16,9 +16,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from hiersum.bundled import FOLDER
 from hiersum.config import Config
 from hiersum.data.corpora import read_corpus
+from hiersum.pretrained import FOLDER
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.text.overlap import ngram_overlap
 from hiersum.text.tokenizer import Tokenizer

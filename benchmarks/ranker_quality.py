@@ -32,10 +32,10 @@ import numpy as np
 from citations import cited_flags, cited_recall, with_distractors
 from measure import by_round, write_results
 
-from hiersum.bundled import FOLDER
 from hiersum.config import Config
 from hiersum.data.corpora import read_corpus
 from hiersum.evaluation.rouge import recall_interval as interval
+from hiersum.pretrained import FOLDER
 from hiersum.ranking.neural import NeuralRanker
 from hiersum.ranking.ranker import Ranker, ReadingOrder, SimilarityRanker, best_first
 from hiersum.ranking.scorer import CitationRanker

@@ -34,8 +34,8 @@ from hiersum.cli.summarize_corpus import summarize_corpus
 from hiersum.config import Config
 from hiersum.data.corpora import read_corpus, write_clusters
 from hiersum.data.prepare import prepare_clusters
-from hiersum.distributed import open_engine
-from hiersum.parallel import Engine, LocalEngine
+from hiersum.jobs.distributed import open_engine
+from hiersum.jobs.parallel import Engine, LocalEngine
 from hiersum.text.tokenizer import train_tokenizer
 
 NUM_ARTICLES = 6_000

@@ -43,7 +43,7 @@ import hiersum
 from hiersum import Cluster, Document, Summarizer
 from hiersum.config import DataConfig
 from hiersum.data.corpora import read_corpus
-from hiersum.progress import tracked
+from hiersum.jobs.progress import tracked
 from hiersum.text.documents import read_documents
 from hiersum.text.facts import SourceFacts, find_facts
 from hiersum.text.paragraphs import split_document

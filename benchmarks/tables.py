@@ -23,7 +23,7 @@ import wikisum
 import hiersum.config
 import hiersum.reproduction
 from hiersum.building.clusters import PAPER, report_rows
-from hiersum.progress import spoken
+from hiersum.jobs.progress import spoken
 from hiersum.reproduction.experiment import CorpusSettings, RunSettings, load_experiment
 from hiersum.reproduction.paper_tables import ablation_table, main_table
 from hiersum.reproduction.systems import ROWS, Sizes
@@ -568,9 +568,8 @@ def false_alarms_table() -> str:
     return "\n".join(lines)
 
 
-ROOMS = """pipeline types request config plugins errors atomic progress parallel distributed hub bundled
-text ranking graphs model writing checking data training evaluation conversion
-building reproduction humaneval reporting serving presentation cli""".split()
+ROOMS = """pipeline types config errors jobs pretrained text ranking graphs model writing checking data training
+evaluation building reproduction humaneval reporting serving cli""".split()
 
 
 def tree() -> str:

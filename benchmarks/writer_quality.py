@@ -23,15 +23,15 @@ import torch
 from measure import write_results
 
 from hiersum import Cluster, Document, Summarizer, load_config
-from hiersum.bundled import FOLDER, recommended_settings
 from hiersum.data.batches import collate
 from hiersum.data.corpora import read_corpus
 from hiersum.data.example import build_example
 from hiersum.graphs.pagerank import pagerank
 from hiersum.graphs.similarity import similarity_graph
+from hiersum.jobs.progress import tracked
 from hiersum.model.hierarchy import GlobalLayer
 from hiersum.model.network import EncoderDecoder
-from hiersum.progress import tracked
+from hiersum.pretrained import FOLDER, recommended_settings
 from hiersum.ranking.ranker import SimilarityRanker
 from hiersum.text.facts import SourceFacts, find_facts
 from hiersum.text.overlap import lcs_overlap, ngram_overlap

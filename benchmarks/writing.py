@@ -24,16 +24,16 @@ import torch
 from measure import by_round, times_faster, write_results
 
 from hiersum import Cluster, Summarizer, load_config
-from hiersum.bundled import FOLDER, recommended_settings
 from hiersum.config import SearchConfig
 from hiersum.data.batches import collate
 from hiersum.data.corpora import read_corpus
 from hiersum.model.folder import from_pretrained
 from hiersum.model.network import EncoderDecoder
-from hiersum.request import Request
+from hiersum.pretrained import FOLDER, recommended_settings
 from hiersum.types import Example
 from hiersum.writing.beam import beam_search
 from hiersum.writing.neural import NeuralWriter
+from hiersum.writing.request import Request
 from hiersum.writing.writer import Reading
 
 BEAM_SIZE = 4

@@ -10,11 +10,11 @@ import torch
 from support import bridge_texts
 
 from hiersum.config import ModelConfig
-from hiersum.conversion.released import GLOBAL_LAYER, LOCAL_LAYER, OUR_DECODER_LAYER
 from hiersum.model.network import EncoderDecoder, build_network
 from hiersum.text.penn import to_penn
 from hiersum.text.sentences import split_sentences
 from hiersum.text.tokenizer import Tokenizer
+from hiersum.training.from_released import GLOBAL_LAYER, LOCAL_LAYER, OUR_DECODER_LAYER
 
 
 def their_file(path: Path, network: EncoderDecoder, **changes: object) -> dict:

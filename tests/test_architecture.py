@@ -17,49 +17,37 @@ MAX_LINES = 400
 STRINGS = {"words", "sentences", "stemming"}
 """Files of `text` that know strings alone: the types may use them."""
 FLOOR = {
-    "atomic",
     "errors",
     "strings",
     "types",
     "config",
-    "progress",
-    "parallel",
-    "bundled",
-    "hub",
-    "plugins",
+    "jobs",
+    "pretrained",
 }
 ALLOWED: dict[str, set[str]] = {
-    "atomic": set(),
     "errors": set(),
     "strings": set(),
     "types": {"errors", "strings"},
     "config": {"errors"},
-    "progress": set(),
-    "hub": {"errors", "progress"},
-    "bundled": {"hub"},
-    "plugins": {"errors"},
-    "parallel": {"errors"},
-    "distributed": {"errors", "parallel"},
+    "jobs": {"errors"},
+    "pretrained": {"errors", "jobs"},
     "text": FLOOR,
-    "request": FLOOR | {"text"},
-    "model": {"atomic", "errors", "config", "hub"},
+    "model": {"errors", "config", "jobs", "pretrained"},
     "ranking": FLOOR | {"text", "model"},
     "graphs": FLOOR | {"text"},
-    "conversion": FLOOR | {"text", "model"},
     "data": FLOOR | {"text", "ranking", "graphs", "model"},
     "checking": FLOOR | {"text", "model"},
-    "writing": FLOOR | {"request", "text", "ranking", "graphs", "model", "data", "checking"},
-    "pipeline": FLOOR | {"request", "text", "ranking", "checking", "writing"},
+    "writing": FLOOR | {"text", "ranking", "graphs", "model", "data", "checking"},
+    "pipeline": FLOOR | {"text", "ranking", "checking", "writing"},
     "evaluation": FLOOR | {"text", "data"},
     "training": FLOOR | {"text", "data", "model", "ranking", "writing", "checking", "evaluation"},
     "humaneval": FLOOR | {"text", "data", "evaluation", "serving"},
     "building": FLOOR | {"text", "ranking", "data"},
     "reporting": FLOOR | {"text", "graphs", "data"},
-    "serving": FLOOR | {"text", "data", "request", "pipeline", "reporting", "distributed"},
-    "presentation": FLOOR | {"text"},
+    "serving": FLOOR | {"text", "data", "pipeline", "reporting", "writing"},
 }
 DOORS = {"cli", "reproduction", "__init__", "__main__"}  # they may import any room
-TENSOR_ROOMS = {"model", "conversion", "training"}
+TENSOR_ROOMS = {"model", "training"}
 TENSOR_FILES = {
     "data/batches.py",
     "ranking/neural.py",
@@ -171,7 +159,10 @@ def test_no_module_requests_anything_from_another_machine() -> None:
     for path in MODULES:
         names = imported_names(path.read_text())
         found = {name for name in clients if any(f"{n}.".startswith(f"{name}.") for n in names)}
-        may_listen = path_id(path) in ("serving/server.py", "distributed.py")  # as server, for Ray
+        may_listen = path_id(path) in (
+            "serving/server.py",
+            "jobs/distributed.py",
+        )  # as server, for Ray
         assert found <= ({"socket"} if may_listen else set()), path_id(path)
 
 

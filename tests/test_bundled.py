@@ -18,8 +18,8 @@ from languages import DOCUMENTS, TITLES, joined
 from support import REPOSITORY
 
 from hiersum import Summarizer
-from hiersum.bundled import FOLDER
 from hiersum.config import Config
+from hiersum.pretrained import FOLDER
 from hiersum.ranking.choice import choose_ranker
 from hiersum.text import sentences
 from hiersum.text.documents import read_documents

@@ -14,7 +14,7 @@ import pytest
 from support import EXAMPLES, make_docx, make_pdf, without_bytes
 
 import hiersum
-from hiersum.bundled import FOLDER
+from hiersum.pretrained import FOLDER
 from hiersum.text.words import count_words
 
 Write = Callable[..., Path]

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from hiersum import Summarizer, load_config
-from hiersum.bundled import FOLDER, recommended_settings
 from hiersum.data.corpora import read_corpus
+from hiersum.jobs.progress import tracked
 from hiersum.model.planner import Plan
-from hiersum.progress import tracked
+from hiersum.pretrained import FOLDER, recommended_settings
 from hiersum.writing.page import DraftSentence, Page
 from hiersum.writing.planned import PlannedSearch, _Candidate, said
 

@@ -25,15 +25,15 @@ import torch
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from hiersum.bundled import recommended_settings
 from hiersum.checking.checker import open_checker
 from hiersum.config import load_config
 from hiersum.data.batches import collate, outline_of
 from hiersum.data.corpora import read_corpus
 from hiersum.data.example import InputForm, build_example
+from hiersum.jobs.progress import tracked
 from hiersum.model.folder import TOKENIZER, from_pretrained
 from hiersum.model.network import EncoderDecoder
-from hiersum.progress import tracked
+from hiersum.pretrained import recommended_settings
 from hiersum.ranking.choice import choose_ranker
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster

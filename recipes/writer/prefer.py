@@ -37,19 +37,19 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from hiersum.bundled import recommended_settings
 from hiersum.config import Config, load_config
 from hiersum.data import augmentation
 from hiersum.data.batches import collate, outline_of
 from hiersum.data.corpora import read_corpus
 from hiersum.data.example import InputForm, build_example
 from hiersum.data.records import written_cluster
+from hiersum.jobs.progress import tracked
 from hiersum.model.decoder import EncoderOutput
 from hiersum.model.folder import TOKENIZER, from_pretrained, save_pretrained
 from hiersum.model.network import EncoderDecoder
 from hiersum.model.planner import cut_stretches
 from hiersum.model.spans import Spans
-from hiersum.progress import tracked
+from hiersum.pretrained import recommended_settings
 from hiersum.ranking.choice import choose_ranker
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.training.objective import PLAN_WEIGHT, smoothed_cross_entropy

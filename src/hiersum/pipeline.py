@@ -26,19 +26,18 @@ from tempfile import TemporaryDirectory
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Unpack
 
-from hiersum.bundled import bundled_model, chosen_model, recommended_settings
 from hiersum.checking.checker import Checker
 from hiersum.checking.disagreements import compare_documents, mark_disputed
 from hiersum.checking.lexical import LexicalChecker
 from hiersum.checking.unsupported import mark_unsupported
 from hiersum.config import Config, load_config
+from hiersum.config.plugins import load_plugin, plugin_names
 from hiersum.errors import CheckpointError, InputError
-from hiersum.hub import push
-from hiersum.parallel import in_order
-from hiersum.plugins import load_plugin, plugin_names
+from hiersum.jobs.parallel import in_order
+from hiersum.pretrained import bundled_model, chosen_model, recommended_settings
+from hiersum.pretrained.hub import push
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker
-from hiersum.request import Options, Request
 from hiersum.text.documents import find_passed_over, gather_documents
 from hiersum.text.languages import check_language
 from hiersum.types import (
@@ -49,6 +48,7 @@ from hiersum.types import (
     Unread,
 )
 from hiersum.writing.extractive import SYSTEMS, ExtractiveWriter
+from hiersum.writing.request import Options, Request
 from hiersum.writing.writer import Draft, Reading, Writer
 
 if TYPE_CHECKING:  # torch is loaded only with a model
@@ -165,7 +165,7 @@ class Summarizer:
     def push_to_hub(self, name: str, **options: Any) -> str:
         """Upload the model to `owner/name` on the Hugging Face hub; return its address.
 
-        The options `revision`, `private` and `metadata` are those of `hiersum.hub.push`.
+        The options `revision`, `private` and `metadata` are those of `hiersum.pretrained.hub.push`.
         """
         with TemporaryDirectory() as folder:
             return push(self.save_pretrained(folder), name, **options)

@@ -32,7 +32,7 @@ from hiersum.data.corpora import read_corpus
 from hiersum.data.files import alone_in
 from hiersum.data.records import BadRecords
 from hiersum.errors import DataError, InputError
-from hiersum.parallel import LocalEngine
+from hiersum.jobs.parallel import LocalEngine
 from hiersum.types import Cluster
 
 Build = Callable[..., dict[str, Any]]

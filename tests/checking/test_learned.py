@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
 
-from hiersum.bundled import FOLDER
 from hiersum.checking.checker import NEUTRAL, SETTINGS_FILE, WEIGHTS_FILE
 from hiersum.checking.learned import Calibration, LearnedChecker
 from hiersum.checking.pairs import MAX_HYPOTHESIS
 from hiersum.errors import CheckpointError
+from hiersum.pretrained import FOLDER
 
 ODD_TEXTS = [
     "",

@@ -13,8 +13,8 @@ import pytest
 from support import EXAMPLES
 from typer.testing import CliRunner
 
-from hiersum.bundled import FOLDER
 from hiersum.cli import app
+from hiersum.pretrained import FOLDER
 
 HEAVY = ("torch", "scipy", "pyarrow", "sentencepiece", "trafilatura")
 RUN = (

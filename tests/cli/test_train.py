@@ -11,10 +11,10 @@ from support import EXAMPLES, small_vocabulary
 from typer.testing import CliRunner
 
 from hiersum import errors
-from hiersum.bundled import FOLDER
 from hiersum.cli import app
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import MissingDependencyError
+from hiersum.pretrained import FOLDER
 from hiersum.text.tokenizer import Tokenizer
 
 

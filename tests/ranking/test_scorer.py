@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from hiersum.bundled import FOLDER
 from hiersum.errors import CheckpointError
+from hiersum.pretrained import FOLDER
 from hiersum.ranking.ranker import best_first
 from hiersum.ranking.scorer import FEATURES, CitationRanker, ScorerWeights, features
 from hiersum.text.tfidf import TfidfSpace

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hiersum.errors import ConfigError, DataError
-from hiersum.progress import spoken
+from hiersum.jobs.progress import spoken
 from hiersum.reproduction.stages import (
     Ledger,
     Note,
@@ -116,7 +116,7 @@ def test_refuse_changes_refuses_to_resume_from_other_inputs(errand: Errand) -> N
 
 
 def test_run_stages_tells_its_progress(errand: Errand, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO", "hiersum.progress")
+    caplog.set_level("INFO", "hiersum.jobs.progress")
     errand.run()
     errand.run()
     first, *_, last = caplog.messages

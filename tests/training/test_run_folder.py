@@ -133,7 +133,7 @@ def test_lines_after_the_step_to_resume_from_are_dropped(tmp_path: Path) -> None
 
 
 def test_validation_is_told_to_the_person(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO", "hiersum.progress")
+    caplog.set_level("INFO", "hiersum.jobs.progress")
     with MetricsWriter(RunFolder(tmp_path), 0, 4) as metrics:
         metrics.write(3, {"valid_loss": 1.25, "valid_rouge2": 7.0})
     assert caplog.messages == ["step 3: valid_loss 1.250  valid_rouge2 7.000"]

@@ -11,11 +11,11 @@ import torch
 from networks import BEGIN, END, KINDS, build, unpadded
 
 from hiersum.config import SearchConfig
-from hiersum.conversion.released import convert_released, load_released
 from hiersum.errors import ConfigError
 from hiersum.model.batch import Batch
 from hiersum.model.folder import from_pretrained
 from hiersum.model.network import Network
+from hiersum.training.from_released import convert_released, load_released
 from hiersum.writing.beam import CHUNK, Hypothesis, beam_search, chunked_topk, length_penalty
 
 RELEASED = Path(__file__).parents[1] / "fixtures" / "released"

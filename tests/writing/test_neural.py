@@ -13,12 +13,12 @@ import torch
 from support import EXAMPLES, bridge_texts, small_vocabulary
 
 from hiersum import Cluster, Document, Summarizer, load_config
-from hiersum.bundled import recommended_settings
 from hiersum.config import ModelConfig
 from hiersum.data.example import build_example
 from hiersum.errors import CheckpointError, ConfigError
 from hiersum.model.folder import from_pretrained, save_pretrained
 from hiersum.model.network import build_network
+from hiersum.pretrained import recommended_settings
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.ranking.ranker import SimilarityRanker
 from hiersum.text.tokenizer import Tokenizer, train_tokenizer
@@ -181,13 +181,13 @@ def test_without_a_model_that_loads_sentences_are_extracted_and_one_sentence_say
 ) -> None:
     folder = make_folder("paper ht", tmp_path)
     monkeypatch.delenv("HIERSUM_MODEL")
-    monkeypatch.setattr("hiersum.bundled.FOLDER", folder)
+    monkeypatch.setattr("hiersum.pretrained.FOLDER", folder)
     assert Summarizer.from_pretrained().systems[0] == "ht"
     (folder / "model.safetensors").write_bytes(b"cut off")
     summarizer = Summarizer.from_pretrained()
     assert summarizer.systems == ["lexrank", "lead"]
     assert "the bundled model cannot be loaded, so that sentences are only extracted" in caplog.text
-    monkeypatch.setattr("hiersum.bundled.FOLDER", tmp_path / "nothing")
+    monkeypatch.setattr("hiersum.pretrained.FOLDER", tmp_path / "nothing")
     assert Summarizer.from_pretrained().systems == ["lexrank", "lead"]
 
 
@@ -198,7 +198,7 @@ def test_a_summary_of_chosen_sentences_does_not_wait_for_the_bundled_model(
     folder = make_folder("paper ht", tmp_path)
     (folder / "model.safetensors").write_bytes(b"cut off")
     monkeypatch.delenv("HIERSUM_MODEL")
-    monkeypatch.setattr("hiersum.bundled.FOLDER", folder)
+    monkeypatch.setattr("hiersum.pretrained.FOLDER", folder)
     assert Summarizer.from_pretrained(system="lexrank").systems == ["lexrank", "lead"]
     assert not caplog.text
     with pytest.raises(CheckpointError):
@@ -207,7 +207,7 @@ def test_a_summary_of_chosen_sentences_does_not_wait_for_the_bundled_model(
 
 def test_the_environment_may_name_another_model_or_none(tmp_path: Path, monkeypatch) -> None:
     folder = make_folder("paper ht", tmp_path)
-    monkeypatch.setattr("hiersum.bundled.FOLDER", folder)
+    monkeypatch.setattr("hiersum.pretrained.FOLDER", folder)
     assert Summarizer.from_pretrained().systems == ["lexrank", "lead"]  # none, as all tests begin
     (folder / "settings.toml").write_text("[decoding]\nmax_length = 33\n")
     monkeypatch.setenv("HIERSUM_MODEL", str(folder))

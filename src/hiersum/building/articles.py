@@ -40,8 +40,8 @@ from hiersum.data.corpora import count_records, read_corpus
 from hiersum.data.files import checksum
 from hiersum.data.records import BadRecords
 from hiersum.errors import DataError
-from hiersum.parallel import Engine, LocalEngine
-from hiersum.progress import tracked
+from hiersum.jobs.parallel import Engine, LocalEngine
+from hiersum.jobs.progress import tracked
 from hiersum.text.paragraphs import split_document
 from hiersum.types import Document
 

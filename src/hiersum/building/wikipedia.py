@@ -49,7 +49,7 @@ from hiersum.building.workplace import (
 )
 from hiersum.data.files import checksum, write_atomically
 from hiersum.errors import ConfigError, DataError, InputError, MissingDependencyError
-from hiersum.parallel import Engine, LocalEngine
+from hiersum.jobs.parallel import Engine, LocalEngine
 from hiersum.text.languages import check_language
 from hiersum.types import Document
 

@@ -24,8 +24,8 @@ from hiersum.data.corpora import BUILDING
 from hiersum.data.files import alone_in, read_whole, write_atomically
 from hiersum.data.records import parse_json
 from hiersum.errors import InputError
-from hiersum.parallel import Engine
-from hiersum.progress import RESUME, keeping, tracked
+from hiersum.jobs.parallel import Engine
+from hiersum.jobs.progress import RESUME, keeping, tracked
 
 Item = TypeVar("Item")
 Tally = Counter[str]

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hiersum.plugins import load_plugin
+from hiersum.config.plugins import load_plugin
 
 WEIGHTS_FILE = "checker.safetensors"
 SETTINGS_FILE = "checker.json"

@@ -96,7 +96,7 @@ def main() -> NoReturn:
     logging.basicConfig(level=logging.WARNING, stream=sys.stderr)
     for handler in logging.getLogger().handlers:
         handler.setFormatter(_Lines())
-    logging.getLogger("hiersum.progress").setLevel(logging.INFO)
+    logging.getLogger("hiersum.jobs.progress").setLevel(logging.INFO)
     os.environ.setdefault("HF_HUB_VERBOSITY", "error")  # we report its failures ourselves
     for library in ("pypdf", "trafilatura", "charset_normalizer", "htmldate"):
         logging.getLogger(library).setLevel(

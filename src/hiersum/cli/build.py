@@ -18,8 +18,8 @@ from hiersum.cli.options import (
     WorkersOption,
     command,
 )
-from hiersum.distributed import open_engine
 from hiersum.errors import InputError, check_extra
+from hiersum.jobs.distributed import open_engine
 
 build = typer.Typer(rich_markup_mode=None)
 OutOption = Annotated[Path, Option("--out", help="The folder for the clusters.")]

@@ -29,7 +29,7 @@ def convert_released(
     ] = None,
 ) -> None:
     """Convert a checkpoint of the paper's released code."""
-    from hiersum.conversion.released import convert_released
+    from hiersum.training.from_released import convert_released
 
     typer.echo(convert_released(checkpoint, spm, out))
 
@@ -56,7 +56,7 @@ def convert_t5(
     """Add the paper's global layers to a pretrained T5 or Flan-T5."""
     _check_tokenizer(Path(source))
     check_extra("converting a T5", "hub", "google.protobuf")
-    from hiersum.conversion.t5 import convert_t5
+    from hiersum.training.from_t5 import convert_t5
 
     folder = convert_t5(
         source,

@@ -13,7 +13,6 @@ from typing import Annotated, Any
 from typer import Argument
 
 from hiersum import __version__
-from hiersum.bundled import FOLDER, recommended_settings
 from hiersum.cli.options import (
     ConfigOption,
     CorpusOption,
@@ -24,7 +23,8 @@ from hiersum.cli.options import (
     print_facts,
 )
 from hiersum.config import Config, load_config
-from hiersum.hub import MODEL_FILES, fetch, is_hub_name, read_metadata
+from hiersum.pretrained import FOLDER, recommended_settings
+from hiersum.pretrained.hub import MODEL_FILES, fetch, is_hub_name, read_metadata
 
 _PACKAGES = ("torch", "sentencepiece", "safetensors", "numpy", "scipy", "pyarrow", "rapidfuzz")
 _CARD_FIELDS = {

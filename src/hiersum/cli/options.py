@@ -19,10 +19,10 @@ import typer
 from typer import Argument, Option
 from typer.core import TyperCommand
 
-from hiersum.bundled import FOLDER, chosen_model
 from hiersum.data.model_folder import check_model, tokenizer_file
 from hiersum.errors import InputError
-from hiersum.hub import check_model_name
+from hiersum.pretrained import FOLDER, chosen_model
+from hiersum.pretrained.hub import check_model_name
 
 BUNDLED = "bundled"
 _VALUE_NAMES = {Path: "PATH", int: "N", float: "X", str: "TEXT"}
@@ -168,7 +168,7 @@ def _as_command(function: Callable[..., None]) -> Callable[..., None]:
     @wraps(function)
     def run(*, quiet: bool, **given: Any) -> None:
         if quiet:
-            for name in ("", "hiersum", "hiersum.progress"):
+            for name in ("", "hiersum", "hiersum.jobs.progress"):
                 logging.getLogger(name).setLevel(logging.ERROR)
         try:
             function(**given)

@@ -6,7 +6,6 @@ from typing import Annotated
 
 from typer import Option
 
-from hiersum.bundled import recommended_settings
 from hiersum.cli.options import (
     ConfigOption,
     ModelOption,
@@ -15,8 +14,9 @@ from hiersum.cli.options import (
     note,
 )
 from hiersum.config import load_config
-from hiersum.distributed import check_engine
 from hiersum.errors import ConfigError, InputError, check_extra
+from hiersum.jobs.distributed import check_engine
+from hiersum.pretrained import recommended_settings
 
 _LOCAL = ("127.0.0.1", "localhost", "::1")
 

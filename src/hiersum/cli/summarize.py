@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from hiersum.bundled import recommended_settings
 from hiersum.cli.options import (
     ConfigOption,
     CorpusOption,
@@ -27,8 +26,9 @@ from hiersum.cli.options import (
 )
 from hiersum.config import Config, load_config
 from hiersum.data.files import write_atomically
-from hiersum.distributed import check_engine, open_engine
 from hiersum.errors import InputError
+from hiersum.jobs.distributed import check_engine, open_engine
+from hiersum.pretrained import recommended_settings
 
 if TYPE_CHECKING:
     from hiersum.pipeline import Summarizer
@@ -184,7 +184,7 @@ def summarize_files(
     if not cluster_files:
         if kind != "auto":
             raise InputError(f"--corpus {kind} goes with clusters, but {files[0]} is a document")
-        from hiersum.presentation import GrowingSummary
+        from hiersum.reporting.terminal import GrowingSummary
         from hiersum.text.documents import read_documents
         from hiersum.types import Cluster
 
@@ -264,7 +264,7 @@ def _as_json(summaries: Sequence[Summary], target: Path, with_keys: bool) -> str
 def _as_text(summaries: Sequence[Summary], target: Path, with_keys: bool) -> str:
     from rich.console import Console
 
-    from hiersum.presentation import print_summary
+    from hiersum.reporting.terminal import print_summary
 
     file = io.StringIO()
     for summary in summaries:
@@ -275,8 +275,8 @@ def _as_text(summaries: Sequence[Summary], target: Path, with_keys: bool) -> str
 
 def _check_request(config: Config, title: str, **asked: Any) -> None:
     """Check the options before the model is loaded; only the model knows its own kind."""
-    from hiersum.plugins import plugin_names
-    from hiersum.request import NEURAL_SYSTEMS, Request, check_length
+    from hiersum.config.plugins import plugin_names
+    from hiersum.writing.request import NEURAL_SYSTEMS, Request, check_length
 
     check_length("title", title)
     if asked["max_words"] is None:
@@ -320,7 +320,7 @@ def _print_summaries(summaries: Iterator[Summary], *, is_printed: bool, as_json:
     """Print summaries, and notes about what was left out."""
     from rich.console import Console
 
-    from hiersum.presentation import print_summary
+    from hiersum.reporting.terminal import print_summary
 
     console = Console(highlight=False)
     for number, summary in enumerate(summaries):

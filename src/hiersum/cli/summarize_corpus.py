@@ -19,9 +19,9 @@ from hiersum.data.partial_results import PartialResults
 from hiersum.data.records import BadRecords
 from hiersum.data.released import with_text
 from hiersum.errors import DataError, InputError
-from hiersum.parallel import Engine, in_order
+from hiersum.jobs.parallel import Engine, in_order
+from hiersum.jobs.progress import RESUME, keeping, tracked
 from hiersum.pipeline import WINDOW, Failure, Summarizer
-from hiersum.progress import RESUME, keeping, tracked
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster, Summary
 

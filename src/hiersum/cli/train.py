@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer import Argument, Option
 
-from hiersum.bundled import recommended_settings
 from hiersum.cli.options import (
     BaseModelOption,
     ClustersArgument,
@@ -31,8 +30,9 @@ from hiersum.cli.options import (
 )
 from hiersum.config import load_config
 from hiersum.data.model_folder import check_model
-from hiersum.distributed import open_engine
 from hiersum.errors import InputError, check_extra
+from hiersum.jobs.distributed import open_engine
+from hiersum.pretrained import recommended_settings
 
 if TYPE_CHECKING:
     from hiersum.training.ranker_corpora import Corpora

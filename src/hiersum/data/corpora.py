@@ -55,7 +55,7 @@ from hiersum.data.records import (
 )
 from hiersum.data.released import SUFFIX, read_released
 from hiersum.errors import DataError, InputError
-from hiersum.progress import tracked
+from hiersum.jobs.progress import tracked
 from hiersum.text.documents import folder_files, read_document, read_documents
 from hiersum.text.encodings import clean_text
 from hiersum.text.formats import kind_of

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.config import Config, ModelConfig
+from hiersum.config.plugins import load_plugin
 from hiersum.data.planning import PlannedSentence, plan_summary
 from hiersum.data.released import texts_of
 from hiersum.errors import InputError
 from hiersum.graphs.discourse import discourse_graph
 from hiersum.graphs.similarity import MIN_SIMILARITY, add_title, similarity_graph
-from hiersum.plugins import load_plugin
 from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.ranking.topic import find_topic, weigh_documents
 from hiersum.text.paragraphs import read_paragraphs

@@ -13,8 +13,8 @@ from itertools import count, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from hiersum.atomic import replacing
 from hiersum.errors import DataError, InputError, check_extra
+from hiersum.jobs.atomic import replacing
 
 if TYPE_CHECKING:
     import pyarrow as pa

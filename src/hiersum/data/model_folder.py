@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hiersum.bundled import SETTINGS, recommended_settings
 from hiersum.config import Config, config_to_dict, config_to_toml, load_config
 from hiersum.data.files import checksum, write_atomically
 from hiersum.errors import CheckpointError
-from hiersum.hub import MODEL_FILES, check_model_name
+from hiersum.pretrained import SETTINGS, recommended_settings
+from hiersum.pretrained.hub import MODEL_FILES, check_model_name
 
 if TYPE_CHECKING:
     from hiersum.text.tokenizer import Tokenizer

@@ -32,8 +32,8 @@ from hiersum.data.shards import (
     write_shard,
 )
 from hiersum.errors import DataError, InputError
-from hiersum.parallel import Engine, LocalEngine
-from hiersum.progress import RESUME, keeping, tracked
+from hiersum.jobs.parallel import Engine, LocalEngine
+from hiersum.jobs.progress import RESUME, keeping, tracked
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import RANKER_FILES, Ranker
 from hiersum.text.duplicates import is_clone

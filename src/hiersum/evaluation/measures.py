@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from hiersum.progress import tracked
+from hiersum.jobs.progress import tracked
 from hiersum.text.facts import SourceFacts, find_facts
 from hiersum.text.sentences import split_sentences
 from hiersum.text.words import FUNCTION_WORDS, split_stems, split_words

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from hiersum import __version__
 from hiersum.config import EvaluationConfig
 from hiersum.evaluation.significance import CONFIDENCE, SEED, Interval, intervals
-from hiersum.progress import tracked
+from hiersum.jobs.progress import tracked
 from hiersum.text.overlap import (
     EncodedLines,
     EncodedPairs,

@@ -23,14 +23,14 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from hiersum.atomic import replacing
 from hiersum.config import ModelConfig, config_from_dict
 from hiersum.config.model import BLOCK_LENGTH, COMPRESSION, RELATIVE_BUCKETS, RELATIVE_DISTANCE
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.hub import fetch
+from hiersum.jobs.atomic import replacing
 from hiersum.model.inference import quantized_names
 from hiersum.model.network import Network, build_network
 from hiersum.model.storage import STORAGES, Storage, pack, unfilled, unpack
+from hiersum.pretrained.hub import fetch
 
 FORMAT = 1
 CONFIG = "config.json"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hiersum.config.plugins import load_plugin
 from hiersum.errors import ConfigError
-from hiersum.plugins import load_plugin
 from hiersum.ranking.ranker import (
     RANKER_FILES,
     OracleRanker,

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from hiersum.atomic import replacing
 from hiersum.errors import CheckpointError
+from hiersum.jobs.atomic import replacing
 from hiersum.text.overlap import ngram_overlap
 from hiersum.types import Paragraph
 

@@ -21,7 +21,7 @@ from hiersum.data.files import write_atomically
 from hiersum.data.partial_results import PartialResults
 from hiersum.data.shards import PreparedSet, Rows
 from hiersum.errors import TrainingError
-from hiersum.progress import tracked
+from hiersum.jobs.progress import tracked
 from hiersum.reproduction.experiment import RunSettings
 from hiersum.text.penn import from_penn
 

@@ -11,7 +11,7 @@ from typing import Any
 from hiersum.data.files import write_atomically
 from hiersum.evaluation.comparison import METRIC_LABELS, Table, p_value
 from hiersum.evaluation.rouge import CUTS, TABLE_1
-from hiersum.progress import spoken
+from hiersum.jobs.progress import spoken
 from hiersum.reproduction import systems
 from hiersum.reproduction.systems import LONGER, METRICS, TABLE_3
 

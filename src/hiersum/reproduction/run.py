@@ -25,7 +25,7 @@ from hiersum.evaluation.comparison import Table, difference_record, in_points
 from hiersum.evaluation.measures import measure_texts
 from hiersum.evaluation.rouge import PRESETS, RougeScores, score_pairs, signature
 from hiersum.evaluation.significance import SEED, Difference, compare_scores, holm
-from hiersum.progress import RESUME, keeping, spoken
+from hiersum.jobs.progress import RESUME, keeping, spoken
 from hiersum.reproduction.experiment import load_experiment
 from hiersum.reproduction.paper_tables import write_report
 from hiersum.reproduction.plan import Plan

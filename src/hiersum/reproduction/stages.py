@@ -20,7 +20,7 @@ from typing import Any
 
 from hiersum.building.workplace import read_json, write_json
 from hiersum.errors import ConfigError, DataError
-from hiersum.progress import spoken, tell
+from hiersum.jobs.progress import spoken, tell
 
 FORMAT = 1
 

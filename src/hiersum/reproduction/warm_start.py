@@ -16,12 +16,12 @@ from typing import Any
 import torch
 from torch import nn
 
-from hiersum.bundled import FOLDER
 from hiersum.config import ModelConfig
 from hiersum.errors import ConfigError
 from hiersum.model.compressed import CompressedAttention, CompressedDecoder
 from hiersum.model.folder import TOKENIZER, from_pretrained, read_config, save_pretrained
 from hiersum.model.network import Network, build_network
+from hiersum.pretrained import FOLDER
 
 BUNDLED = "bundled"
 _SHARED = ("profile", "vocab_size", "width", "ff_width", "num_heads", "head_width", "feed_forward",

@@ -29,9 +29,9 @@ from hiersum.data.released import SUFFIX as RELEASED
 from hiersum.data.released import with_text, write_released
 from hiersum.data.shards import TOKENIZER
 from hiersum.errors import ConfigError
-from hiersum.parallel import LocalEngine
+from hiersum.jobs.parallel import LocalEngine
+from hiersum.jobs.progress import tracked
 from hiersum.pipeline import Summarizer
-from hiersum.progress import tracked
 from hiersum.ranking.choice import choose_ranker
 from hiersum.reproduction.experiment import CorpusSettings, Experiment
 from hiersum.reproduction.networks import (

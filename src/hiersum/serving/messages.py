@@ -17,8 +17,8 @@ from starlette.requests import Request as HttpRequest
 
 from hiersum.data.records import cluster_from_record, describe_kind, parse_json
 from hiersum.errors import DataError, HiersumError
-from hiersum.request import Request
 from hiersum.types import Cluster
+from hiersum.writing.request import Request
 
 if TYPE_CHECKING:
     from hiersum.pipeline import Summarizer

@@ -17,10 +17,10 @@ from starlette.requests import Request as HttpRequest
 
 from hiersum.config import ServingConfig
 from hiersum.pipeline import Failure, Summarizer
-from hiersum.request import NEURAL_SYSTEMS, Request
 from hiersum.serving.messages import Asked, RequestError, incident
 from hiersum.serving.metrics import Metrics
 from hiersum.types import Cluster, Progress, Summary, SummarySentence
+from hiersum.writing.request import NEURAL_SYSTEMS, Request
 
 Outcome = Summary | Failure | Exception
 News = Progress | SummarySentence

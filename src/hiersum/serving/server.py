@@ -20,8 +20,8 @@ import uvicorn
 from fastapi import FastAPI
 
 from hiersum.config import Config
-from hiersum.distributed import connect, ray_serve
 from hiersum.errors import InputError
+from hiersum.jobs.distributed import connect, ray_serve
 
 _STOP_SECONDS = 60.0
 

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from hiersum.bundled import recommended_settings
 from hiersum.checking.checker import CHECKER_FILES
 from hiersum.config import Config, config_to_toml, load_config, read_toml
 from hiersum.data.corpora import count_all, read_corpora, write_clusters
@@ -17,9 +16,10 @@ from hiersum.data.files import write_atomically
 from hiersum.data.prepare import prepare_clusters
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import DataError, InputError
-from hiersum.hub import fetch
+from hiersum.jobs.progress import tracked
 from hiersum.model.folder import read_config
-from hiersum.progress import tracked
+from hiersum.pretrained import recommended_settings
+from hiersum.pretrained.hub import fetch
 from hiersum.training.trainer import train
 from hiersum.types import Cluster
 

@@ -19,8 +19,8 @@ from hiersum.errors import DataError
 from hiersum.evaluation.rouge import CUTS, Floats, recalls_at
 from hiersum.evaluation.rouge import TABLE_1 as PAPER
 from hiersum.evaluation.rouge import recall_interval as interval
-from hiersum.parallel import LocalEngine, in_order
-from hiersum.progress import tracked
+from hiersum.jobs.parallel import LocalEngine, in_order
+from hiersum.jobs.progress import tracked
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker, SimilarityRanker, best_first
 from hiersum.training.ranker_examples import RankerExamples, label_clusters, read_unseen

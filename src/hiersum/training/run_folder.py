@@ -31,9 +31,9 @@ from hiersum.config import Config, config_from_dict, config_to_dict, config_to_t
 from hiersum.data.batches import Position
 from hiersum.data.files import make_folder, read_lines, write_atomically
 from hiersum.errors import CheckpointError, ConfigError, DataError, InputError, TrainingError
+from hiersum.jobs.progress import Meter
 from hiersum.model.folder import save_pretrained
 from hiersum.model.network import Network
-from hiersum.progress import Meter
 
 STATE, MOMENTS = "trainer.json", "trainer.safetensors"
 _MAY_BE_THERE = {"prepared"}  # `finetune` prepares its data there first

@@ -12,7 +12,7 @@ from pathlib import Path
 from hiersum.data.corpora import count_all, read_corpora
 from hiersum.data.files import make_folder, write_atomically
 from hiersum.errors import InputError
-from hiersum.progress import tracked, waiting
+from hiersum.jobs.progress import tracked, waiting
 from hiersum.text.paragraphs import split_document
 from hiersum.text.tokenizer import train_tokenizer
 

@@ -17,7 +17,6 @@ from hiersum.config import Config, ExtractiveConfig
 from hiersum.graphs.pagerank import pagerank
 from hiersum.graphs.similarity import similarity_graph
 from hiersum.ranking.ranker import Ranker, best_first
-from hiersum.request import Request
 from hiersum.text.paragraphs import PlacedTexts, read_paragraphs
 from hiersum.text.sentences import ends_sentence, without_label
 from hiersum.text.tfidf import TfidfSpace, cosines
@@ -32,6 +31,7 @@ from hiersum.types import (
     Source,
     SummarySentence,
 )
+from hiersum.writing.request import Request
 from hiersum.writing.writer import Draft, Reading, Told, Watch, open_cluster
 
 MAX_PARAGRAPHS = 500

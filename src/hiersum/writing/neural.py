@@ -24,7 +24,6 @@ from hiersum.errors import CheckpointError
 from hiersum.model.network import EncoderDecoder
 from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.ranker import Ranker
-from hiersum.request import Request
 from hiersum.text.labels import speaker_of
 from hiersum.text.languages import UNKNOWN, detect_language
 from hiersum.text.paragraphs import PlacedTexts
@@ -35,6 +34,7 @@ from hiersum.types import Attention, Cluster, Document, Progress, Sentence, Sour
 from hiersum.writing.neural_model import NeuralModel, text_of
 from hiersum.writing.page import DraftSentence
 from hiersum.writing.planned import PlannedSearch
+from hiersum.writing.request import Request
 from hiersum.writing.sources import attribute
 from hiersum.writing.writer import Draft, Readable, Reading, Told, Watch, open_cluster
 

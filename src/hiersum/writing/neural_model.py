@@ -11,15 +11,15 @@ from threading import Lock
 
 import torch
 
-from hiersum.bundled import FOLDER
 from hiersum.config import Config, ModelConfig, SearchConfig
 from hiersum.data.batches import collate
 from hiersum.data.example import InputForm
 from hiersum.errors import CheckpointError
-from hiersum.hub import fetch
 from hiersum.model.folder import TOKENIZER, from_pretrained
 from hiersum.model.inference import can_pack, copy_modules, packed, quantized
 from hiersum.model.network import EncoderDecoder, Network
+from hiersum.pretrained import FOLDER
+from hiersum.pretrained.hub import fetch
 from hiersum.text.penn import to_penn
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Attention, Example, Progress

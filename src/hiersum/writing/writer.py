@@ -9,11 +9,11 @@ from typing import Any, Protocol
 
 from hiersum.config import DataConfig
 from hiersum.errors import InputError
-from hiersum.request import Request, check_length
 from hiersum.text.documents import choose_documents, nothing_to_read
 from hiersum.text.encodings import clean_text
 from hiersum.text.words import count_words
 from hiersum.types import Attention, Cluster, Paragraph, Progress, SummarySentence, Unread
+from hiersum.writing.request import Request, check_length
 
 Watch = Callable[[Progress], None]
 """Called with a batch's progress."""

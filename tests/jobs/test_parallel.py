@@ -12,7 +12,7 @@ import pytest
 from errands import die_at_two, die_once, refuse_three, square
 
 from hiersum.errors import DataError
-from hiersum.parallel import LocalEngine, WorkerError, in_order
+from hiersum.jobs.parallel import LocalEngine, WorkerError, in_order
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -61,7 +61,7 @@ from functools import partial
 from pathlib import Path
 sys.path.insert(0, {tests!r})
 from errands import say_and_sleep
-from hiersum.parallel import LocalEngine
+from hiersum.jobs.parallel import LocalEngine
 if __name__ == "__main__":
     list(LocalEngine(2).run(partial(say_and_sleep, folder=Path({folder!r})), range(2)))
 """
@@ -84,7 +84,7 @@ def test_local_engine_workers_end_with_their_parent(tmp_path: Path) -> None:
     program = tmp_path / "parent.py"
     folder = tmp_path / "pids"
     folder.mkdir()
-    program.write_text(PARENT.format(tests=str(Path(__file__).parent), folder=str(folder)))
+    program.write_text(PARENT.format(tests=str(Path(__file__).parents[1]), folder=str(folder)))
     parent = subprocess.Popen([sys.executable, str(program)])
     while len(pids := [int(path.name) for path in folder.iterdir()]) < 2:
         assert parent.poll() is None

@@ -14,7 +14,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
-from hiersum.progress import has_terminal
+from hiersum.jobs.progress import has_terminal
 from hiersum.text.paragraphs import split_document
 from hiersum.text.words import count_words, cut_words
 from hiersum.types import Document, Place, Summary, SummarySentence

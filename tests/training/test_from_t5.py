@@ -11,10 +11,10 @@ import torch
 from safetensors.torch import load_file, save_file
 from support import small_vocabulary
 
-from hiersum.conversion.t5 import convert_t5, prune_tokenizer
 from hiersum.errors import CheckpointError
 from hiersum.model.batch import Batch
 from hiersum.model.folder import from_pretrained
+from hiersum.training.from_t5 import convert_t5, prune_tokenizer
 
 WEIGHTS = "model.safetensors"
 FORMS = {

@@ -32,11 +32,11 @@ from hiersum.cli.summarize_corpus import summarize_corpus
 from hiersum.config import ModelConfig
 from hiersum.data.corpora import write_clusters
 from hiersum.data.prepare import SHARD_CLUSTERS, prepare_clusters
-from hiersum.distributed import open_engine
 from hiersum.errors import DataError, InputError, MissingDependencyError
+from hiersum.jobs.distributed import open_engine
+from hiersum.jobs.parallel import Engine, LocalEngine, WorkerError
 from hiersum.model.folder import save_pretrained
 from hiersum.model.network import build_network
-from hiersum.parallel import Engine, LocalEngine, WorkerError
 
 POISON = "".join(f"<b id={n}><div>" for n in range(8_000)).encode() + b"</b>" * 8_000
 
@@ -75,7 +75,7 @@ def test_open_engine_refuses_engines_that_are_not_there(monkeypatch: pytest.Monk
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).parents[1])
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [before, here]))
     try:
@@ -268,7 +268,7 @@ def _wait_for(is_so: Any, process: subprocess.Popen[bytes]) -> None:
 @slow
 def test_ray_engine_survives_the_loss_of_a_node(tmp_path: Path) -> None:
     """In a program of its own, as one process can know one cluster only."""
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).parents[1])
     path = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), here]))
     completed = subprocess.run(
         [sys.executable, "-c", CLUSTER],
@@ -290,7 +290,7 @@ CLUSTER = """
 import sys, tempfile
 from errands import slow_square
 from ray.cluster_utils import Cluster
-from hiersum.distributed import open_engine
+from hiersum.jobs.distributed import open_engine
 
 cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "object_store_memory": 10**8})
 second = cluster.add_node(num_cpus=1, object_store_memory=10**8)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hiersum.errors import CheckpointError, MissingDependencyError
-from hiersum.progress import has_terminal
+from hiersum.jobs.progress import has_terminal
 
 MODEL_FILES = ("*.json", "*.safetensors", "tokenizer.model", "settings.toml", "README.md")
 _CARD = "README.md"

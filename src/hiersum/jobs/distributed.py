@@ -18,7 +18,7 @@ from contextlib import contextmanager, redirect_stdout
 from typing import Any, TypeVar
 
 from hiersum.errors import InputError, MissingDependencyError
-from hiersum.parallel import MAX_DEATHS, Engine, LocalEngine, WorkerError
+from hiersum.jobs.parallel import MAX_DEATHS, Engine, LocalEngine, WorkerError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

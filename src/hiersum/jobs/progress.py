@@ -1,7 +1,7 @@
 """Progress of long work: a line that renews itself on a terminal, plain lines in a log.
 
-Log lines go to the logger `hiersum.progress` at level INFO; the command line prints them on stderr. A
-level above INFO (`--quiet`) silences both.
+Log lines go to the logger `hiersum.jobs.progress` at level INFO; the command line prints them on
+stderr. A level above INFO (`--quiet`) silences both.
 """
 
 from __future__ import annotations

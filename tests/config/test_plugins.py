@@ -8,9 +8,9 @@ import pytest
 
 from hiersum import Summarizer, load_config
 from hiersum.checking.checker import open_checker
+from hiersum.config.plugins import load_plugin, plugin_names
 from hiersum.data.example import graph_builder
 from hiersum.errors import ConfigError
-from hiersum.plugins import load_plugin, plugin_names
 from hiersum.ranking.choice import choose_ranker
 from hiersum.types import Cluster, Document, Paragraph
 

@@ -22,11 +22,11 @@ from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[att
 from torch import Tensor
 
 from hiersum.config.model import RELATIVE_BUCKETS, RELATIVE_DISTANCE, ModelConfig
-from hiersum.conversion.released import fill_network, open_tokenizer
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.hub import fetch
 from hiersum.model.folder import save_pretrained
 from hiersum.model.layers import NORM_EPSILON
+from hiersum.pretrained.hub import fetch
+from hiersum.training.from_released import fill_network, open_tokenizer
 
 WORD_START = "▁"
 TOKENIZER = "spiece.model"

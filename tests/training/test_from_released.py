@@ -14,7 +14,10 @@ from networks import unpadded
 from released_files import small, their_file
 from support import REPOSITORY, golden_file
 
-from hiersum.conversion.released import (
+from hiersum.errors import CheckpointError
+from hiersum.model.batch import Batch
+from hiersum.model.folder import from_pretrained
+from hiersum.training.from_released import (
     ATTENTION,
     GLOBAL_LAYER,
     LOCAL_LAYER,
@@ -22,9 +25,6 @@ from hiersum.conversion.released import (
     convert_released,
     load_released,
 )
-from hiersum.errors import CheckpointError
-from hiersum.model.batch import Batch
-from hiersum.model.folder import from_pretrained
 
 GOLDEN_NAMES = ["tiny-2dec", "flat", "inner-end"]
 FIXTURES = REPOSITORY / "tests" / "fixtures" / "released"

@@ -1,4 +1,4 @@
-"""The default model, and the settings a model recommends.
+"""The models at hand: the bundled one in this folder, the default, and the settings a model recommends.
 
 The default is the bundled model, unless HIERSUM_MODEL names another one or is `none` for extractive
 summaries.
@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from hiersum.hub import fetch
+from hiersum.pretrained.hub import fetch
 
-FOLDER = Path(__file__).parent / "pretrained"
+FOLDER = Path(__file__).parent
 VARIABLE = "HIERSUM_MODEL"
 SETTINGS = "settings.toml"
 

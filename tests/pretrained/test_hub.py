@@ -16,11 +16,11 @@ from servers import PROSE, SHORT, make_model_folder
 from support import EXAMPLES
 
 from hiersum import Summarizer, load_config
-from hiersum.bundled import FOLDER, recommended_settings
 from hiersum.data.model_folder import copy_model
 from hiersum.errors import CheckpointError, MissingDependencyError
-from hiersum.hub import check_model_name, fetch, is_hub_name, push, read_metadata
 from hiersum.model.folder import from_pretrained
+from hiersum.pretrained import FOLDER, recommended_settings
+from hiersum.pretrained.hub import check_model_name, fetch, is_hub_name, push, read_metadata
 
 NAME = "ada/tiny"
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")  # the library's

@@ -20,9 +20,9 @@ import sentencepiece
 import torch
 from torch import Tensor
 
-from hiersum.atomic import replacing
 from hiersum.config import Config, DataConfig, ModelConfig, SearchConfig, config_to_toml
 from hiersum.errors import CheckpointError, ConfigError
+from hiersum.jobs.atomic import replacing
 from hiersum.model.folder import save_pretrained
 from hiersum.model.network import EncoderDecoder, build_network
 

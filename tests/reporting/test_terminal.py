@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from hiersum.presentation import GrowingSummary, number_sources, print_summary
+from hiersum.reporting.terminal import GrowingSummary, number_sources, print_summary
 from hiersum.types import (
     Document,
     Place,
@@ -166,8 +166,12 @@ def test_growing_summary_shows_stages_and_sentences_only_on_a_terminal(monkeypat
     for is_terminal in (True, False):
         file = io.StringIO()
         console = Console(file=file, force_terminal=is_terminal, width=80)
-        monkeypatch.setattr("hiersum.presentation.Console", lambda console=console, **_: console)
-        monkeypatch.setattr("hiersum.presentation.has_terminal", lambda shown=is_terminal: shown)
+        monkeypatch.setattr(
+            "hiersum.reporting.terminal.Console", lambda console=console, **_: console
+        )
+        monkeypatch.setattr(
+            "hiersum.reporting.terminal.has_terminal", lambda shown=is_terminal: shown
+        )
         with GrowingSummary() as growing:
             growing.say("Loading the model")
             growing._live.refresh()

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 from rich.console import Console
 
-from hiersum import progress
-from hiersum.progress import Meter, keeping, tracked, waiting
+from hiersum.jobs import progress
+from hiersum.jobs.progress import Meter, keeping, tracked, waiting
 
 
 @pytest.fixture
@@ -25,7 +25,7 @@ def log(
     """The lines of a log; each look at the clock is ten seconds after the last."""
     ticks = iter(range(0, 10_000, 10))
     monkeypatch.setattr(time, "monotonic", lambda: float(next(ticks)))
-    caplog.set_level(logging.INFO, "hiersum.progress")
+    caplog.set_level(logging.INFO, "hiersum.jobs.progress")
     return caplog
 
 

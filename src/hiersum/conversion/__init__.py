@@ -1,1 +1,0 @@
-"""Convert third-party weights to model folders."""

@@ -1,0 +1,1 @@
+"""Long work: files written whole, progress, many processes, many machines."""

@@ -568,8 +568,8 @@ def false_alarms_table() -> str:
     return "\n".join(lines)
 
 
-ROOMS = """pipeline types config errors jobs pretrained text ranking graphs model writing checking data training
-evaluation building reproduction humaneval reporting serving cli""".split()
+ROOMS = """pipeline types config errors jobs pretrained text ranking graphs model writing checking
+data training evaluation building reproduction humaneval reporting serving cli""".split()
 
 
 def tree() -> str:

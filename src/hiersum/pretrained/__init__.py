@@ -1,4 +1,4 @@
-"""The models at hand: the bundled one in this folder, the default, and the settings a model recommends.
+"""Models at hand: the bundled one in this folder, and the settings that a model recommends.
 
 The default is the bundled model, unless HIERSUM_MODEL names another one or is `none` for extractive
 summaries.

@@ -38,7 +38,7 @@ from hiersum.checking.learned import Calibration, LearnedChecker, save_checker
 from hiersum.checking.network import CheckerNetwork, CheckerShape
 from hiersum.data.corpora import CORPORA, read_corpus
 from hiersum.data.records import BadRecords
-from hiersum.data.released import read_released_shard
+from hiersum.data.released import read_released as read_released_shards
 from hiersum.data.shards import PreparedSet
 from hiersum.errors import HiersumError
 from hiersum.evaluation.summary_files import read_texts
@@ -493,7 +493,7 @@ def read_released(data: bytes, folder: Path) -> object:
     """Read a shard of the released data."""
     path = folder / "WIKI.test.0.pt"
     path.write_bytes(data)
-    return list(read_released_shard(path))
+    return list(read_released_shards(path, BadRecords(skip=True)))
 
 
 # Requests and studies

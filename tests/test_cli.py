@@ -119,7 +119,7 @@ def test_what_was_not_read_is_said_on_stderr(write: Write, tmp_path: Path) -> No
     completed = run("summarize", tmp_path / "d")
     assert completed.returncode == 0
     assert "note: " in completed.stderr
-    assert "c.png: not a kind that is read in folders" in completed.stderr
+    assert "c.png: this is an image; hiersum reads" in completed.stderr
     assert "b.txt: its language is de, not en" in completed.stderr
 
 

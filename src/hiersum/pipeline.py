@@ -125,7 +125,7 @@ class Summarizer:
 
         Args:
             name_or_dir: a model folder, or `owner/name` on the Hugging Face hub; default:
-            HIERSUM_MODEL.
+                HIERSUM_MODEL.
             revision: a branch, tag or commit on the hub; `owner/name@revision` is the same.
             config: settings; default: those the model recommends.
             system: the system you will use, if known; `lexrank` and `lead` skip loading the bundled
@@ -190,15 +190,17 @@ class Summarizer:
 
         Args:
             documents: strings are texts; `Path`s are read; also rows with a text, documents of
-            LangChain and LlamaIndex, and data frames.
+                LangChain and LlamaIndex, and data frames.
             title: the topic; default: the words most documents share.
-            focus: a question or aspect to focus on.
-            max_words: maximum length; default: `decoding.max_words`.
-            system: `lexrank`, `lead`, or the model's kind (ht, ft, tdmca); default: the model if
-                there is one, else `lexrank`.
-            strict: require more support than usual; `Summary.dropped` holds what was left out.
-            draft: include sentences that the checker would drop.
-            with_attention: also return attention between paragraphs, if a network writes.
+            **options: any of these.
+
+        - `focus`: a question or aspect to focus on.
+        - `max_words`: maximum length; default: `decoding.max_words`.
+        - `system`: `lexrank`, `lead`, or the model's kind (ht, ft, tdmca); default: the model if
+          there is one, else `lexrank`.
+        - `strict`: require more support than usual; `Summary.dropped` holds what was left out.
+        - `draft`: include sentences that the checker would drop.
+        - `with_attention`: also return attention between paragraphs, if a network writes.
 
         Raises:
             InputError: there is nothing to read, or an argument is invalid.

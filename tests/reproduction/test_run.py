@@ -110,11 +110,12 @@ def test_reproduce_cuts_extracts_to_the_length_of_targets(record: dict[str, Any]
 
 
 def test_reproduce_repeats_nothing_when_finished(
-    record: dict[str, Any], out: Path, capsys: pytest.CaptureFixture[str]
+    record: dict[str, Any], out: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    again = reproduce(EXPERIMENT, out)
+    with caplog.at_level("INFO", logger="hiersum.jobs.progress"):
+        again = reproduce(EXPERIMENT, out)
     assert found(again) == found(record)
-    lines = capsys.readouterr().err.splitlines()
+    lines = [entry.getMessage() for entry in caplog.records]
     assert len(lines) == 60
     assert all(line.endswith(": done before") for line in lines)
     *rows, rest = list_stages(EXPERIMENT, out).rows

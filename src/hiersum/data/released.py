@@ -16,13 +16,15 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hiersum.data.files import write_atomically
 from hiersum.data.records import BadRecords
 from hiersum.errors import DataError, InputError
-from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster, Document
+
+if TYPE_CHECKING:  # loads sentencepiece
+    from hiersum.text.tokenizer import Tokenizer
 
 SUFFIX = ".pt"
 _SENTENCE_MARKS = re.compile(r"(?:\s*(?:<t>|</t>|<Q>|<q>))+\s*")

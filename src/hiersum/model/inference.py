@@ -21,6 +21,7 @@ from hiersum.errors import ConfigError
 from hiersum.model.attention import MultiHeadAttention
 from hiersum.model.compressed import CompressedDecoder
 from hiersum.model.decoder import DecoderLayer
+from hiersum.model.encoder import LocalLayer
 from hiersum.model.layers import FeedForward, Output, WordEmbedding
 from hiersum.model.network import Network
 from hiersum.model.storage import join_rows, quantize
@@ -141,6 +142,16 @@ def with_linears(network: Network, make_linear: MakeLinear) -> Network:
             source.key, source.value = key, value
     fast.output = LinearOutput(network.output, words.weight, make_linear)
     return fast.eval()
+
+
+def with_fast_layers(layers: nn.ModuleList, make_linear: MakeLinear) -> None:
+    """Replace the linear layers of encoder layers, in place."""
+    for layer in layers:
+        assert isinstance(layer, LocalLayer)
+        layer.attention = JointAttention(layer.attention, make_linear)
+        if layer.feed_forward.gate is not None:
+            layer.feed_forward = JointFeedForward(layer.feed_forward, make_linear)
+        _replace_linears(layer, make_linear)
 
 
 def copy_modules(module: AnyModule, *, shared: Sequence[nn.Module | None] = ()) -> AnyModule:

@@ -28,7 +28,7 @@ from hiersum.checking.comparison import (
     Scorer,
     Statement,
 )
-from hiersum.text.dates import OPENING_CHARACTERS, document_order
+from hiersum.text.labels import OPENING_CHARACTERS, document_order
 from hiersum.text.words import FUNCTION_WORDS, split_words, stem_word
 from hiersum.types import Document, Paragraph, Side, SourceDisagreement, SummarySentence
 

@@ -13,8 +13,8 @@ from typing import Any
 from measure import side_by_side, wikilead_articles, wikilead_split, write_results
 
 import hiersum.building.articles as building
-from hiersum.text.duplicates import is_clone
 from hiersum.text.overlap import ngram_overlap
+from hiersum.text.paragraphs import is_clone
 
 NUM_PARAGRAPHS = 2_000
 

@@ -16,7 +16,7 @@ from sumy.nlp.stemmers import null_stemmer
 from sumy.summarizers.lex_rank import LexRankSummarizer
 
 from hiersum import Cluster, Document, Summarizer
-from hiersum.graphs.pagerank import pagerank
+from hiersum.graphs.similarity import pagerank
 from hiersum.text.sentences import split_sentences
 from hiersum.text.tfidf import TfidfSpace, cosines
 from hiersum.text.words import split_words

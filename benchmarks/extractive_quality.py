@@ -11,8 +11,8 @@ from measure import wikilead_split, write_results
 
 from hiersum import Summarizer, load_config
 from hiersum.data.corpora import read_corpus
-from hiersum.text.duplicates import remove_clones
 from hiersum.text.overlap import lcs_overlap, ngram_overlap
+from hiersum.text.paragraphs import remove_clones
 from hiersum.text.words import count_words
 
 SEED = 0

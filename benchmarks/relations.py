@@ -26,8 +26,7 @@ import torch
 from hiersum.config import ModelConfig, TrainingConfig, config_from_dict, read_toml
 from hiersum.model.batch import Batch
 from hiersum.model.network import build_network
-from hiersum.training.objective import Objective
-from hiersum.training.optimizer import learning_rate, make_optimizer
+from hiersum.training.objective import Objective, learning_rate, make_optimizer
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "configs" / "experiments" / "relations.toml"

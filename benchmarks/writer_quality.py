@@ -26,8 +26,7 @@ from hiersum import Cluster, Document, Summarizer, load_config
 from hiersum.data.batches import collate
 from hiersum.data.corpora import read_corpus
 from hiersum.data.example import build_example
-from hiersum.graphs.pagerank import pagerank
-from hiersum.graphs.similarity import similarity_graph
+from hiersum.graphs.similarity import pagerank, similarity_graph
 from hiersum.jobs.progress import tracked
 from hiersum.model.hierarchy import GlobalLayer
 from hiersum.model.network import EncoderDecoder

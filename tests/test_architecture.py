@@ -51,7 +51,6 @@ TENSOR_ROOMS = {"model", "training"}
 TENSOR_FILES = {
     "data/batches.py",
     "ranking/neural.py",
-    "ranking/lstm.py",
     "data/released.py",
     "checking/learned.py",
     "checking/network.py",

@@ -20,7 +20,7 @@ from support import REPOSITORY
 from hiersum import Summarizer
 from hiersum.config import Config
 from hiersum.pretrained import FOLDER
-from hiersum.ranking.choice import choose_ranker
+from hiersum.ranking.ranker import choose_ranker
 from hiersum.text import sentences
 from hiersum.text.documents import read_documents
 from hiersum.text.facts import SourceFacts

@@ -34,7 +34,7 @@ from hiersum.jobs.progress import tracked
 from hiersum.model.folder import TOKENIZER, from_pretrained
 from hiersum.model.network import EncoderDecoder
 from hiersum.pretrained import recommended_settings
-from hiersum.ranking.choice import choose_ranker
+from hiersum.ranking.ranker import choose_ranker
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster
 from hiersum.writing.planned import said

@@ -50,10 +50,9 @@ from hiersum.model.network import EncoderDecoder
 from hiersum.model.planner import cut_stretches
 from hiersum.model.spans import Spans
 from hiersum.pretrained import recommended_settings
-from hiersum.ranking.choice import choose_ranker
+from hiersum.ranking.ranker import choose_ranker
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.training.objective import PLAN_WEIGHT, smoothed_cross_entropy
-from hiersum.training.optimizer import freeze
+from hiersum.training.objective import PLAN_WEIGHT, freeze, smoothed_cross_entropy
 from hiersum.types import Cluster, Example
 from hiersum.writing.planned import said
 

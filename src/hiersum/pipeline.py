@@ -36,10 +36,9 @@ from hiersum.errors import CheckpointError, InputError
 from hiersum.jobs.parallel import in_order
 from hiersum.pretrained import bundled_model, chosen_model, recommended_settings
 from hiersum.pretrained.hub import push
-from hiersum.ranking.choice import choose_ranker
-from hiersum.ranking.ranker import Ranker
+from hiersum.ranking.ranker import Ranker, choose_ranker
 from hiersum.text.documents import find_passed_over, gather_documents
-from hiersum.text.languages import check_language
+from hiersum.text.encodings import check_language
 from hiersum.types import (
     Cluster,
     Progress,

@@ -11,7 +11,7 @@ from hiersum.checking.checker import open_checker
 from hiersum.config.plugins import load_plugin, plugin_names
 from hiersum.data.example import graph_builder
 from hiersum.errors import ConfigError
-from hiersum.ranking.choice import choose_ranker
+from hiersum.ranking.ranker import choose_ranker
 from hiersum.types import Cluster, Document, Paragraph
 
 CODE = """

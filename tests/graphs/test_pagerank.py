@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hiersum.graphs.pagerank import pagerank
+from hiersum.graphs.similarity import pagerank
 
 
 @pytest.mark.parametrize("seed", range(3))

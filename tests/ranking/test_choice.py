@@ -10,9 +10,8 @@ import torch
 from support import small_vocabulary
 
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.ranking.choice import choose_ranker
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
-from hiersum.ranking.ranker import OracleRanker, SimilarityRanker
+from hiersum.ranking.ranker import OracleRanker, SimilarityRanker, choose_ranker
 from hiersum.ranking.scorer import CitationRanker, ScorerWeights
 from hiersum.text.tokenizer import Tokenizer
 

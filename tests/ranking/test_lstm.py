@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from hiersum.ranking.lstm import Lstm, Packed, max_pool
+from hiersum.ranking.neural import Lstm, Packed, max_pool
 
 torch.set_num_threads(1)
 LENGTHS = (3, 7, 1, 7, 4)

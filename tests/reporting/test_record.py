@@ -7,8 +7,8 @@ import json
 import pytest
 
 from hiersum import Document, Summarizer
-from hiersum.reporting import record as module
-from hiersum.reporting.record import report_record
+from hiersum.reporting import html as module
+from hiersum.reporting.html import report_record
 from hiersum.types import Paragraph, Place, Source, Summary, SummarySentence
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hiersum.text.dates import document_ages, document_order
+from hiersum.text.labels import document_ages, document_order
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from hiersum.text.duplicates import is_clone, merge_duplicates, remove_clones
 from hiersum.text.numbers import find_amounts
 from hiersum.text.overlap import ngram_overlap
+from hiersum.text.paragraphs import is_clone, merge_duplicates, remove_clones
 from hiersum.text.words import split_words
 from hiersum.types import Cluster, Document, Paragraph, Place
 

@@ -49,7 +49,7 @@ TINY = {
 def bridge_examples(number: int) -> list[Example]:
     """Examples from the bridge's documents: some paragraphs, one of their sentences as target."""
     draw = random.Random(7)
-    paragraphs = [text for page in bridge_texts() for text in split_document(Document(page), 160)]
+    paragraphs = [text for page in bridge_texts() for text in split_document(Document(page))]
     form = InputForm(Tokenizer(VOCABULARY, "paper"))
     config = config_from_dict(TINY)
     examples = []

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hiersum.errors import DataError, InputError
-from hiersum.training.curves import plot_runs
+from hiersum.training.run_folder import plot_runs
 
 
 def make_run(folder: Path) -> Path:

@@ -10,7 +10,7 @@ from hiersum.config import TrainingConfig
 from hiersum.errors import CheckpointError
 from hiersum.model.batch import Batch
 from hiersum.model.network import Network
-from hiersum.training.optimizer import (
+from hiersum.training.objective import (
     freeze,
     learning_rate,
     make_optimizer,

@@ -9,8 +9,7 @@ import pytest
 from support import EXAMPLES
 
 from hiersum.config import DataConfig, ExtractiveConfig
-from hiersum.graphs.pagerank import pagerank
-from hiersum.graphs.similarity import similarity_graph
+from hiersum.graphs.similarity import pagerank, similarity_graph
 from hiersum.text.documents import read_documents
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.tfidf import TfidfSpace, cosines

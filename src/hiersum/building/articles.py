@@ -36,7 +36,7 @@ from hiersum.building.workplace import (
     write_json,
     write_rows,
 )
-from hiersum.data.corpora import count_records, read_corpus
+from hiersum.data.corpora import count_all, read_corpus
 from hiersum.data.files import checksum
 from hiersum.data.records import BadRecords
 from hiersum.errors import DataError
@@ -149,8 +149,7 @@ def _gather(
                 ids.add(article.id)
                 yield article
 
-    counts = [count_records(path) for path in (*articles, *collection)]
-    total = None if None in counts else sum(filter(None, counts))
+    total = count_all([*articles, *collection])
     write_articles(tracked(read(), "reading", total), place.folder / "articles.arrow")
     if not num_targets:
         raise DataError(f"{articles[0]}: contains no articles")

@@ -15,9 +15,9 @@ from typing import Any, Protocol
 
 from hiersum.building.workplace import ClusterPart, Tally, Workplace, write_json
 from hiersum.data.corpora import write_clusters
-from hiersum.text.duplicates import remove_clones
 from hiersum.text.facts import Evidence, without_asides
 from hiersum.text.overlap import ngram_overlap
+from hiersum.text.paragraphs import remove_clones
 from hiersum.text.sentences import split_sentences
 from hiersum.text.words import count_words
 from hiersum.types import Cluster, Document

@@ -42,8 +42,7 @@ from hiersum.building.workplace import (
     write_json,
     write_rows,
 )
-from hiersum.text.encodings import clean_text
-from hiersum.text.languages import UNKNOWN, detect_language
+from hiersum.text.encodings import UNKNOWN, clean_text, detect_language
 from hiersum.text.paragraphs import is_fragment, split_text
 from hiersum.text.words import split_words
 

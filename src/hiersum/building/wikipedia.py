@@ -50,7 +50,7 @@ from hiersum.building.workplace import (
 from hiersum.data.files import checksum, write_atomically
 from hiersum.errors import ConfigError, DataError, InputError, MissingDependencyError
 from hiersum.jobs.parallel import Engine, LocalEngine
-from hiersum.text.languages import check_language
+from hiersum.text.encodings import check_language
 from hiersum.types import Document
 
 FORMAT = 1

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.data.corpora import BUILDING
-from hiersum.data.files import alone_in, read_whole, write_atomically
+from hiersum.data.files import alone_in, make_folder, read_whole, write_atomically
 from hiersum.data.records import parse_json
 from hiersum.errors import InputError
 from hiersum.jobs.parallel import Engine
@@ -86,10 +86,8 @@ class Workplace:
             return finished
         if self.out.is_dir() and not self.folder.exists() and any(self.out.iterdir()):
             raise InputError(f"{self.out}: is not empty; give a new folder for the clusters")
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{self.out}: cannot be made a folder ({error.strerror})") from error
+        make_folder(self.out)
+        make_folder(self.folder)
         with alone_in(self.out):
             plan_path = self.folder / "plan.json"
             if plan_path.exists():

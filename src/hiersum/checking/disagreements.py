@@ -21,7 +21,7 @@ from typing import Any, Literal, NamedTuple
 from hiersum.checking.amounts import Value
 from hiersum.checking.checker import Checker
 from hiersum.checking.comparison import Candidate, Comparer, Scorer, Statement
-from hiersum.text.dates import OPENING_CHARACTERS, document_order
+from hiersum.text.labels import OPENING_CHARACTERS, document_order
 from hiersum.text.words import FUNCTION_WORDS, split_words, stem_word
 from hiersum.types import Document, Paragraph, Side, SourceDisagreement, SummarySentence
 

@@ -19,7 +19,6 @@ from typer import Option
 
 from hiersum import __version__
 from hiersum.cli.build import build
-from hiersum.cli.convert import convert
 from hiersum.cli.evaluate import compare, evaluate
 from hiersum.cli.humaneval import humaneval
 from hiersum.cli.info import info
@@ -28,6 +27,7 @@ from hiersum.cli.reproduce import reproduce
 from hiersum.cli.serve import serve
 from hiersum.cli.summarize import summarize
 from hiersum.cli.train import (
+    convert,
     finetune,
     plot,
     prepare,

@@ -156,11 +156,9 @@ def _check_word_range(min_words: int, max_words: int | None) -> None:
 
 def _print_report(report: dict[str, Any], *, as_json: bool) -> None:
     from hiersum.building.clusters import report_rows
+    from hiersum.evaluation.comparison import Table
 
     if as_json:
         typer.echo(json.dumps(report))
         return
-    rows = [("", "here", "paper"), *report_rows(report)]
-    widths = [max(len(row[column]) for row in rows) for column in range(2)]
-    for name, ours, paper in rows:
-        typer.echo(f"{name.ljust(widths[0])}  {ours.rjust(widths[1])}  {paper}".rstrip())
+    typer.echo(Table(("", "here", "paper"), tuple(report_rows(report))).to_text())

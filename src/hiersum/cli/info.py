@@ -14,15 +14,12 @@ from typer import Argument
 
 from hiersum import __version__
 from hiersum.cli.options import (
-    ConfigOption,
     CorpusOption,
     JsonOption,
-    SetOption,
     SkipBadOption,
     check_exists,
     print_facts,
 )
-from hiersum.config import Config, load_config
 from hiersum.pretrained import FOLDER, recommended_settings
 from hiersum.pretrained.hub import MODEL_FILES, fetch, is_hub_name, read_metadata
 
@@ -49,8 +46,6 @@ def info(
     corpus: CorpusOption = "auto",
     skip_bad: SkipBadOption = False,
     as_json: JsonOption = False,
-    config_path: ConfigOption = None,
-    settings: SetOption = None,
 ) -> None:
     """Show versions, devices and models, or describe a corpus or a model."""
     from hiersum.data.corpora import CLUSTER_SUFFIXES
@@ -64,8 +59,7 @@ def info(
         facts = _describe_model(subject)
     else:
         check_exists(subject_path := Path(subject))
-        config = load_config(config_path, settings or ())
-        facts = _describe_corpus(subject_path, config, kind=corpus, skip_bad=skip_bad)
+        facts = _describe_corpus(subject_path, kind=corpus, skip_bad=skip_bad)
     print_facts(facts, as_json=as_json)
 
 
@@ -84,12 +78,11 @@ def _describe_model(name: str) -> dict[str, Any]:
     }
 
 
-def _describe_corpus(path: Path, config: Config, *, kind: str, skip_bad: bool) -> dict[str, Any]:
+def _describe_corpus(path: Path, *, kind: str, skip_bad: bool) -> dict[str, Any]:
     """Count clusters, documents, paragraphs, duplicates, and paragraphs that copy the target."""
     from hiersum.data.corpora import counted, read_corpus, report_count
     from hiersum.data.records import BadRecords
-    from hiersum.text.duplicates import merge_duplicates, remove_clones
-    from hiersum.text.paragraphs import split_document
+    from hiersum.text.paragraphs import merge_duplicates, remove_clones, split_document
     from hiersum.text.words import count_words
     from hiersum.types import Paragraph
 

@@ -133,7 +133,7 @@ def summarize(
         pages = [path for path in (report_path, output_path if is_page else None) if path]
         summaries = summarize_files(files, title, config, with_attention=bool(pages), **options)
         for path in pages:
-            summaries = write_report(summaries, path, config)
+            summaries = write_report(summaries, path)
         if output_path is not None and not is_page:
             summaries = _written(summaries, output_path, with_keys=with_keys)
         _print_summaries(summaries, is_printed=output_path is None, as_json=as_json)
@@ -218,7 +218,7 @@ def summarize_files(
         report_count(path, number, bad)
 
 
-def write_report(summaries: Iterable[Summary], target: Path, config: Config) -> Iterator[Summary]:
+def write_report(summaries: Iterable[Summary], target: Path) -> Iterator[Summary]:
     """Yield summaries as they come; after the last one, write a report of them."""
     from hiersum.reporting.html import result_with_report, write_results
 
@@ -226,7 +226,7 @@ def write_report(summaries: Iterable[Summary], target: Path, config: Config) -> 
     number = 0
     for number, summary in enumerate(summaries, start=1):
         if number <= _MAX_REPORTED:
-            results.append(result_with_report(summary, config))
+            results.append(result_with_report(summary))
         yield summary
     write_results(results, target, num_summaries=number)
 

@@ -1,9 +1,10 @@
-"""The commands around training: vocabulary, prepared sets, networks and the paragraph ranker."""
+"""The commands around training: vocabulary, prepared sets, networks, the ranker, conversion."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from hiersum.cli.options import (
     ConfigOption,
     CorpusOption,
     EngineOption,
+    HubNameArgument,
     JsonOption,
     RayAddressOption,
     RunFolderOption,
@@ -30,12 +32,13 @@ from hiersum.cli.options import (
 )
 from hiersum.config import load_config
 from hiersum.data.model_folder import check_model
-from hiersum.errors import InputError, check_extra
+from hiersum.errors import CheckpointError, InputError, check_extra
 from hiersum.jobs.distributed import open_engine
 from hiersum.pretrained import recommended_settings
 
 if TYPE_CHECKING:
     from hiersum.training.ranker_corpora import Corpora
+
 
 tokenizer = typer.Typer(rich_markup_mode=None)
 
@@ -131,7 +134,7 @@ def plot(
     first, *others = sources
     if first.is_dir():
         check_extra("drawing curves", "train", "matplotlib")
-        from hiersum.training.curves import plot_runs
+        from hiersum.training.run_folder import plot_runs
 
         typer.echo(plot_runs(sources, out or first / "curves.svg"))
         return
@@ -233,24 +236,101 @@ def _corpora(
 
 
 def _table(report: dict[str, Any]) -> str:
+    from hiersum.evaluation.comparison import Table
+
     header = ("paragraphs", "clusters", "similarity", "ranker", "difference", "in the paper *")
-    rows: list[tuple[str, ...]] = [header]
+    rows = []
     for cut in report["cuts"]:
         paper = f"{cut['paper']['similarity']}  {cut['paper']['ranker']}"
         cells = [_cell(cut[name]) for name in ("similarity", "ranker", "ranker - similarity")]
         rows.append((str(cut["paragraphs"]), f"{cut['clusters']:,}", *cells, paper))
-    widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
-    lines = ["  ".join(cell.ljust(n) for cell, n in zip(row, widths)).rstrip() for row in rows]
     notes = [
         "ROUGE-L recall of the first paragraphs against the target, with 95 % intervals.",
         "All clusters." if report["all"] else "Clusters with more than twice as many paragraphs.",
         "* similarity and ranker on WikiSum; not comparable with the other columns.",
         report["signature"],
     ]
-    return "\n".join([*lines, "", *notes])
+    return "\n".join([Table(header, tuple(rows)).to_text(), "", *notes])
 
 
 def _cell(values: dict[str, float] | None) -> str:
     if values is None:
         return "none"
     return f"{values['mean']:.2f} ({values['low']:.2f} to {values['high']:.2f})"
+
+
+_TOKENIZER = "spiece.model"
+convert = typer.Typer(help="Convert released weights to a model folder.", rich_markup_mode=None)
+OutOption = Annotated[Path, Option("--out", help="The new model folder.")]
+
+
+@command(convert, "released")
+def convert_released(
+    checkpoint: Annotated[
+        Path, Argument(callback=check_exists, help="The authors' model_step_N.pt.")
+    ],
+    out: OutOption,
+    spm: Annotated[
+        Path | None,
+        Option(callback=check_exists, help="Its SentencePiece model; needed to read text."),
+    ] = None,
+) -> None:
+    """Convert a checkpoint of the paper's released code."""
+    from hiersum.training.from_released import convert_released
+
+    typer.echo(convert_released(checkpoint, spm, out))
+
+
+@command(convert, "t5")
+def convert_t5(
+    source: HubNameArgument,
+    out: OutOption,
+    global_layers: Annotated[int, Option(help="New layers across paragraphs.")] = 2,
+    decoder_layers: Annotated[
+        int | None, Option(help="Keep only this many decoder layers.")
+    ] = None,
+    prune_to: Annotated[
+        list[Path] | None,
+        Option(
+            callback=check_exists, help="Keep only pieces that occur in this corpus; repeatable."
+        ),
+    ] = None,
+    min_count: Annotated[
+        int, Option(help="With --prune-to: keep pieces that occur this often.", min=1)
+    ] = 1,
+    corpus: CorpusOption = "auto",
+) -> None:
+    """Add the paper's global layers to a pretrained T5 or Flan-T5."""
+    _check_tokenizer(Path(source))
+    check_extra("converting a T5", "hub", "google.protobuf")
+    from hiersum.training.from_t5 import convert_t5
+
+    folder = convert_t5(
+        source,
+        out,
+        global_layers=global_layers,
+        prune_to=None if prune_to is None else _texts(prune_to, corpus),
+        min_count=min_count,
+        decoder_layers=decoder_layers,
+    )
+    typer.echo(folder)
+
+
+def _check_tokenizer(folder: Path) -> None:
+    """Refuse a T5 folder without its tokenizer before its weights are read."""
+    if folder.is_dir() and not (folder / _TOKENIZER).is_file():
+        raise CheckpointError(
+            f"{folder}: has no {_TOKENIZER}, the T5's tokenizer; copy it there from where the model "
+            "comes from"
+        )
+
+
+def _texts(corpora: list[Path], kind: str) -> Iterator[str]:
+    """Yield every text of corpora: titles, documents and targets."""
+    from hiersum.data.corpora import counted, read_corpus
+
+    for path in corpora:
+        for cluster in counted(read_corpus(path, kind), path, "reading"):
+            yield cluster.title
+            yield from (document.text for document in cluster.documents)
+            yield cluster.summary or ""

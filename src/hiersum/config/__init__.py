@@ -9,9 +9,17 @@ from hiersum.config.loader import (
     read_toml,
 )
 from hiersum.config.model import ModelConfig
-from hiersum.config.reading import DataConfig, GraphConfig, RankerConfig
-from hiersum.config.training import RankerTrainingConfig, TrainingConfig
-from hiersum.config.writing import EvaluationConfig, ExtractiveConfig, SearchConfig, ServingConfig
+from hiersum.config.sections import (
+    DataConfig,
+    EvaluationConfig,
+    ExtractiveConfig,
+    GraphConfig,
+    RankerConfig,
+    RankerTrainingConfig,
+    SearchConfig,
+    ServingConfig,
+    TrainingConfig,
+)
 
 __all__ = [
     "Config",

@@ -18,9 +18,17 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hiersum.config.model import ModelConfig
-from hiersum.config.reading import DataConfig, GraphConfig, RankerConfig
-from hiersum.config.training import RankerTrainingConfig, TrainingConfig
-from hiersum.config.writing import EvaluationConfig, ExtractiveConfig, SearchConfig, ServingConfig
+from hiersum.config.sections import (
+    DataConfig,
+    EvaluationConfig,
+    ExtractiveConfig,
+    GraphConfig,
+    RankerConfig,
+    RankerTrainingConfig,
+    SearchConfig,
+    ServingConfig,
+    TrainingConfig,
+)
 from hiersum.errors import ConfigError
 
 _MAX_INT = 10**9

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from hiersum.config.checks import require_at_least, require_within
+from hiersum.config.sections import require_at_least, require_within
 from hiersum.errors import ConfigError
 
 BLOCK_LENGTH = 256

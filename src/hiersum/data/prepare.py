@@ -34,11 +34,9 @@ from hiersum.data.shards import (
 from hiersum.errors import DataError, InputError
 from hiersum.jobs.parallel import Engine, LocalEngine
 from hiersum.jobs.progress import RESUME, keeping, tracked
-from hiersum.ranking.choice import choose_ranker
-from hiersum.ranking.ranker import RANKER_FILES, Ranker
-from hiersum.text.duplicates import is_clone
+from hiersum.ranking.ranker import RANKER_FILES, Ranker, choose_ranker
 from hiersum.text.facts import Evidence, without_asides
-from hiersum.text.paragraphs import split_document
+from hiersum.text.paragraphs import is_clone, split_document
 from hiersum.text.sentences import split_sentences
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words, leans_on_another, split_words

@@ -200,7 +200,7 @@ def anova(responses: Responses) -> Anova | None:
     return Anova(float(result.statistic), float(result.pvalue), len(groups) - 1, within)
 
 
-def pair_tests(responses: Responses, config: EvaluationConfig) -> list[PairTest]:
+def pair_tests(responses: Responses) -> list[PairTest]:
     """Compare every pair of systems by Tukey HSD and by items."""
     from scipy.stats import tukey_hsd
 

@@ -1,4 +1,4 @@
-"""The similarity graph: edges are cosines of tf-idf vectors (appendix A.1)."""
+"""The similarity graph (appendix A.1), and PageRank: which nodes of a graph are central."""
 
 from __future__ import annotations
 
@@ -37,3 +37,34 @@ def add_title(graph: NDArray[np.float64]) -> NDArray[np.float64]:
     with_title = np.pad(graph, ((1, 0), (1, 0)))
     with_title[0, 0] = 1
     return with_title
+
+
+_TOLERANCE = 1e-9
+_MAX_ROUNDS = 1_000
+
+
+def pagerank(
+    graph: NDArray[np.float64],
+    *,
+    damping: float,
+    prior: NDArray[np.float64] | None = None,
+) -> NDArray[np.float64]:
+    """Return the share of time that a walk spends at each node; shares sum to 1.
+
+    With probability `damping` the walk follows an edge, chosen by weight. Otherwise, and at a node
+    without edges, it jumps to a node drawn from `prior` (uniform if None or all zero).
+    """
+    num_nodes = len(graph)
+    if num_nodes == 0:
+        return np.zeros(0)
+    if prior is None or prior.sum() <= 0:
+        prior = np.ones(num_nodes)
+    jump = prior / prior.sum()
+    totals = graph.sum(axis=1, keepdims=True)
+    steps = np.divide(graph, totals, out=np.tile(jump, (num_nodes, 1)), where=totals > 0)
+    ranks: NDArray[np.float64] = jump
+    for _ in range(_MAX_ROUNDS):
+        previous, ranks = ranks, damping * (ranks @ steps) + (1 - damping) * jump
+        if np.abs(ranks - previous).sum() < _TOLERANCE:
+            break
+    return ranks

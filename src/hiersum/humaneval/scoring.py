@@ -356,7 +356,7 @@ def _finding(
         tuple(system_intervals(responses, config)),
         tuple(numbers.tolist()),
         anova(responses),
-        tuple(pair_tests(responses, config)),
+        tuple(pair_tests(responses)),
         krippendorff_alpha(units.values(), kind),
     )
 

@@ -25,7 +25,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from hiersum.data.files import read_whole, write_atomically
+from hiersum.data.files import make_folder, read_whole, write_atomically
 from hiersum.data.records import parse_json
 from hiersum.errors import DataError, InputError
 from hiersum.text.encodings import clean_text
@@ -180,7 +180,7 @@ def write_study(study: Study, links: Links, folder: Path) -> None:
         raise InputError(
             f"{folder}: holds a study already, perhaps with answers; give another --out"
         )
-    _make(folder)
+    make_folder(folder)
     _write_json(asdict(links), folder / JUDGES_FILE, mode=0o600)
     _write_json(study.to_record(), folder / STUDY_FILE)  # last: it makes the folder a study
 
@@ -283,7 +283,7 @@ def _task_view(study: Study, task: Task) -> dict[str, Any]:
 
 def export_pages(study: Study, folder: Path) -> list[Path]:
     """Write one HTML file per judge; return the files."""
-    _make(folder)
+    make_folder(folder)
     paths = []
     for judge in study.judges:
         paths.append(folder / f"{judge}.html")
@@ -360,13 +360,6 @@ def _check_rating(task: Task, answers: Mapping[str, str]) -> None:
             )
     if len(answers) == 2 and answers[BEST] == answers[WORST]:
         raise InputError(f"task {task.id}: best and worst are the same, {answers[BEST]}")
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot be made ({error.strerror})") from error
 
 
 def _write_json(record: dict[str, Any], path: Path, mode: int | None = None) -> None:

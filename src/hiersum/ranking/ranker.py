@@ -1,4 +1,4 @@
-"""The interface of rankers, those that need no training, and their files in a model folder."""
+"""The interface of rankers, how to open one, those that need no training, and their files."""
 
 from __future__ import annotations
 
@@ -6,17 +6,22 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from hiersum.errors import CheckpointError
+from hiersum.config.plugins import load_plugin
+from hiersum.errors import CheckpointError, ConfigError
 from hiersum.jobs.atomic import replacing
 from hiersum.text.overlap import ngram_overlap
 from hiersum.types import Paragraph
+
+if TYPE_CHECKING:
+    from hiersum.text.tokenizer import Tokenizer
 
 RANKER_FILES = ("ranker.json", "ranker.safetensors")
 """The files of a trained ranker in a model folder."""
 CONFIG, WEIGHTS = RANKER_FILES
 RANKER_FORMAT = 1
+KINDS = ("auto", "similarity", "neural", "cited", "none", "oracle")
 
 
 class Ranker(Protocol):
@@ -116,3 +121,51 @@ def replace_file(path: Path, content: bytes) -> None:
             temporary.write_bytes(content)
     except OSError as error:
         raise CheckpointError(f"{path}: cannot be written ({error.strerror})") from error
+
+
+def choose_ranker(
+    kind: str,
+    folder: Path | None = None,
+    tokenizer: Tokenizer | None = None,
+    *,
+    target: str | None = None,
+) -> Ranker:
+    """Return the ranker named by `ranker.kind`.
+
+    Args:
+        kind: `cited`: the folder's citation scorer; `neural`: the paper's LSTM ranker; `auto`: the
+            first of these that the folder has, else similarity; `none`: keep the order. Any other
+            name is a plugin (`hiersum.rankers`).
+        folder: a model folder; None if there is no model.
+        tokenizer: the tokenizer of that folder.
+        target: the text that `oracle` ranks by.
+    """
+    if kind not in KINDS:
+        ranker: Ranker = load_plugin("rankers", kind, KINDS)()
+        return ranker
+    if kind == "none":
+        return ReadingOrder()
+    if kind == "oracle":
+        if target is None:
+            raise ConfigError(
+                "ranker.kind is oracle, which ranks by the target: only hiersum prepare knows it"
+            )
+        return OracleRanker(target)
+    if kind in ("neural", "cited") and folder is None:
+        raise ConfigError(
+            f"ranker.kind is {kind}, but no model is named that would have a trained ranker; "
+            "name one with --model"
+        )
+    if kind == "similarity" or folder is None:
+        return SimilarityRanker()
+    from hiersum.ranking.scorer import CitationRanker, has_scorer  # loads scipy
+
+    if kind == "cited" or (kind == "auto" and has_scorer(folder)):
+        return CitationRanker.load(folder)
+    if tokenizer is None:
+        return SimilarityRanker()
+    if kind == "auto" and not any((folder / name).exists() for name in RANKER_FILES):
+        return SimilarityRanker()
+    from hiersum.ranking.neural import NeuralRanker
+
+    return NeuralRanker.load(folder, tokenizer)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hiersum.data.files import write_atomically
+from hiersum.data.files import write_atomically, write_picture
 from hiersum.evaluation.comparison import METRIC_LABELS, Table, p_value
 from hiersum.evaluation.rouge import CUTS, TABLE_1
 from hiersum.jobs.progress import spoken
@@ -305,19 +305,15 @@ def _loss(training: Record | None) -> str:
 
 def draw_plots(record: Record, folder: Path) -> list[Path]:
     """Plot scores, losses and ranking, if recorded, as SVG files; return the paths."""
-    import matplotlib
     from matplotlib.figure import Figure
 
-    matplotlib.rcParams["svg.hashsalt"] = "hiersum"  # makes the output reproducible
     plots = {"scores": _draw_scores, "losses": _draw_losses, "ranking": _draw_ranking}
     drawn = []
     for name, draw in plots.items():
         figure = Figure(layout="constrained")
         draw(figure, record)
         if figure.axes:
-            drawn.append(folder / f"{name}.svg")
-            with write_atomically(drawn[-1]) as file:
-                figure.savefig(file, format="svg", metadata={"Date": None})
+            drawn.append(write_picture(figure, folder / f"{name}.svg"))
     return drawn
 
 

@@ -18,9 +18,9 @@ import numpy as np
 from hiersum import __version__
 from hiersum.config import EvaluationConfig
 from hiersum.data.corpora import read_corpus
-from hiersum.data.files import alone_in, read_lines
+from hiersum.data.files import alone_in, make_folder, read_lines
 from hiersum.data.records import BadRecords
-from hiersum.errors import DataError, InputError
+from hiersum.errors import DataError
 from hiersum.evaluation.comparison import Table, difference_record, in_points
 from hiersum.evaluation.measures import measure_texts
 from hiersum.evaluation.rouge import PRESETS, RougeScores, score_pairs, signature
@@ -69,10 +69,7 @@ def reproduce(
     """
     plan = Plan.of(load_experiment(path, overrides), out, workers)
     stages = list(plan.stages.values())
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{out}: cannot be made a folder ({error.strerror})") from error
+    make_folder(out)
     ledger = Ledger(out)
     last_report = time.monotonic()
 

@@ -32,7 +32,7 @@ from hiersum.errors import ConfigError
 from hiersum.jobs.parallel import LocalEngine
 from hiersum.jobs.progress import tracked
 from hiersum.pipeline import Summarizer
-from hiersum.ranking.choice import choose_ranker
+from hiersum.ranking.ranker import choose_ranker
 from hiersum.reproduction.experiment import CorpusSettings, Experiment
 from hiersum.reproduction.networks import (
     PLAN,

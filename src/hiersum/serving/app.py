@@ -98,7 +98,7 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
 
     def answer(summary: Summary, asked: Asked) -> dict[str, Any]:
         if asked.with_report:
-            return result_with_report(summary, summarizer.config)
+            return result_with_report(summary)
         return summary.to_record()
 
     async def asked_by(http: HttpRequest) -> Asked:

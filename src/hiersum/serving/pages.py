@@ -20,8 +20,7 @@ from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
 
 from hiersum.errors import InputError
-from hiersum.reporting.html import empty_report
-from hiersum.reporting.record import warm_up
+from hiersum.reporting.html import empty_report, warm_up
 from hiersum.serving.messages import RequestError, read_body
 from hiersum.text.documents import document_of
 from hiersum.text.encodings import clean_text

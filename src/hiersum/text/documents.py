@@ -18,9 +18,8 @@ from typing import IO, Any
 
 from hiersum.config import DataConfig
 from hiersum.errors import InputError
-from hiersum.text.encodings import clean_text
+from hiersum.text.encodings import UNKNOWN, clean_text, detect_language, main_language
 from hiersum.text.formats import DOCUMENT_SUFFIXES, extract_text, kind_of, named_kind
-from hiersum.text.languages import UNKNOWN, detect_language, main_language
 from hiersum.text.words import count_words
 from hiersum.types import Document, Paragraph, Unread
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import LCSseq
 
-from hiersum.text.stemming import stem as stem_word
+from hiersum.text.words import stem as stem_word
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

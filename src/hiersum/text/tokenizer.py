@@ -219,9 +219,7 @@ class Tokenizer:
                 )
 
 
-def train_tokenizer(
-    texts: Iterable[str], *, size: int = 32_000, threads: int = 2, seed: int = 1
-) -> bytes:
+def train_tokenizer(texts: Iterable[str], *, size: int = 32_000, seed: int = 1) -> bytes:
     """Train a SentencePiece model; `Tokenizer(model, "paper")` loads it."""
     if size < _MIN_SIZE:
         raise ConfigError(f"a vocabulary needs at least {_MIN_SIZE} pieces, got {size}")
@@ -240,7 +238,7 @@ def train_tokenizer(
             bos_id=2,
             eos_id=3,
             control_symbols=["<T>"],
-            num_threads=threads,
+            num_threads=2,
             input_sentence_size=2_000_000,
             max_sentence_length=1 << 16,  # in bytes; longer lines would be skipped silently
             shuffle_input_sentence=True,

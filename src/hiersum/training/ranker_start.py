@@ -23,11 +23,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from hiersum.ranking.lstm import Lstm
-from hiersum.ranking.neural import RankerNetwork
+from hiersum.ranking.neural import Lstm, RankerNetwork
 
 if TYPE_CHECKING:  # avoids importing corpora
-    from hiersum.training.ranker_examples import RankerExamples
+    from hiersum.training.ranker_corpora import RankerExamples
 
 Floats = NDArray[np.float64]
 

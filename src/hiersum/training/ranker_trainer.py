@@ -28,8 +28,8 @@ from hiersum.config import Config, RankerTrainingConfig
 from hiersum.errors import CheckpointError, TrainingError
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.training.optimizer import moments_of, restore_moments
-from hiersum.training.ranker_examples import MAX_TOKENS, SEED, RankerExamples
+from hiersum.training.objective import moments_of, restore_moments
+from hiersum.training.ranker_corpora import MAX_TOKENS, SEED, RankerExamples
 from hiersum.training.ranker_start import start_weights
 from hiersum.training.run_folder import (
     Interruption,

@@ -25,11 +25,13 @@ from hiersum.model.batch import Batch
 from hiersum.model.folder import TOKENIZER, from_pretrained, read_config
 from hiersum.model.network import Network, build_network
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.training.objective import Objective, Validator, means
-from hiersum.training.optimizer import (
+from hiersum.training.objective import (
+    Objective,
+    Validator,
     freeze,
     learning_rate,
     make_optimizer,
+    means,
     moments_of,
     restore_moments,
 )

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.config import Config, ExtractiveConfig
-from hiersum.graphs.pagerank import pagerank
-from hiersum.graphs.similarity import similarity_graph
+from hiersum.graphs.similarity import pagerank, similarity_graph
 from hiersum.ranking.ranker import Ranker, best_first
 from hiersum.text.paragraphs import PlacedTexts, read_paragraphs
 from hiersum.text.sentences import ends_sentence, without_label

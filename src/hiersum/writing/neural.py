@@ -22,10 +22,9 @@ from hiersum.data.example import build_example
 from hiersum.data.model_folder import copy_model
 from hiersum.errors import CheckpointError
 from hiersum.model.network import EncoderDecoder
-from hiersum.ranking.choice import choose_ranker
-from hiersum.ranking.ranker import Ranker
+from hiersum.ranking.ranker import Ranker, choose_ranker
+from hiersum.text.encodings import UNKNOWN, detect_language
 from hiersum.text.labels import speaker_of
-from hiersum.text.languages import UNKNOWN, detect_language
 from hiersum.text.paragraphs import PlacedTexts
 from hiersum.text.penn import from_penn, learn_casing, sentences_in_lower_case
 from hiersum.text.sentences import ends_sentence, split_sentences

@@ -41,7 +41,7 @@ from hiersum.checking.pairs import (
 from hiersum.config import ModelConfig
 from hiersum.config.loader import build_section
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.model.inference import Int8Linear, with_fast_layers
+from hiersum.model.inference import Int8Linear, speed_up
 from hiersum.model.spans import Spans
 from hiersum.model.storage import pack, unfilled, unpack
 
@@ -118,7 +118,8 @@ class LearnedChecker:
         ) as error:
             raise CheckpointError(f"{folder}: the checker's files do not fit ({error})") from error
         if int8:
-            with_fast_layers(network.layers, Int8Linear)
+            for layer in network.layers:
+                speed_up(layer, Int8Linear)
         return cls(network, words, *calibrations)
 
     def support(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[float]:

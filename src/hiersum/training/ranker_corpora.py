@@ -10,42 +10,37 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Sequence
-from dataclasses import astuple, dataclass
-from itertools import chain
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass, replace
+from functools import lru_cache, partial
+from itertools import chain, combinations, islice
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from hiersum.config import Config
-from hiersum.data.batches import bucket
-from hiersum.data.prepare import empty_clones
-from hiersum.ranking.neural import Packed, encode
-from hiersum.text.overlap import ngram_overlap
-from hiersum.text.paragraphs import read_paragraphs
-from hiersum.text.tokenizer import Tokenizer
-from hiersum.types import Cluster, Paragraph
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import lru_cache, partial
-from itertools import combinations, islice
-from pathlib import Path
-from typing import Any
-import numpy as np
+
 from hiersum import __version__
 from hiersum.config import Config
+from hiersum.data.batches import bucket
 from hiersum.data.corpora import count_all, read_corpora
 from hiersum.data.model_folder import tokenizer_of, with_network_of
+from hiersum.data.prepare import empty_clones
 from hiersum.errors import DataError
 from hiersum.evaluation.rouge import CUTS, Floats, recalls_at
 from hiersum.evaluation.rouge import TABLE_1 as PAPER
 from hiersum.evaluation.rouge import recall_interval as interval
 from hiersum.jobs.parallel import LocalEngine, in_order
 from hiersum.jobs.progress import tracked
+from hiersum.ranking.neural import Packed, encode
 from hiersum.ranking.ranker import Ranker, SimilarityRanker, best_first, choose_ranker
+from hiersum.text.overlap import ngram_overlap
+from hiersum.text.paragraphs import read_paragraphs
+from hiersum.text.tokenizer import Tokenizer
 from hiersum.training.ranker_trainer import MAX_VALID_CLUSTERS, train_ranker
-from hiersum.types import Cluster
-
+from hiersum.types import Cluster, Paragraph
 
 Ints = NDArray[np.int64]
 SEED = 1

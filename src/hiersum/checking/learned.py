@@ -33,7 +33,7 @@ from hiersum.checking.pairs import (
 from hiersum.checking.wordpiece import WordPiece
 from hiersum.config.loader import build_section
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.model.inference import Int8Linear
+from hiersum.model.inference import int8_for_many_rows
 from hiersum.model.storage import Integers, pack, unfilled, unpack
 
 _FORMAT = 1
@@ -278,4 +278,4 @@ def _compute_in_eight_bits(network: CheckerNetwork) -> None:
     for layer in network.layers:
         for name in _PRODUCTS:
             linear = getattr(layer, name)
-            setattr(layer, name, Int8Linear(linear.weight, linear.bias))
+            setattr(layer, name, int8_for_many_rows(linear.weight, linear.bias))

@@ -1,66 +1,91 @@
-"""What eight bits cost in quality: the bundled writer in float32, beside its default.
+"""What eight bits cost in quality, and what they save: the bundled writer in both, cluster by cluster.
 
-    python benchmarks/eight_bits.py DATA [--workers 4]
+    python benchmarks/eight_bits.py DATA [--clusters 40] [--seed 1]
 
-DATA holds `written/test.parquet`. The default is in eight bits; its numbers are those of
-`writer_quality.py`, and as many clusters are written in float32 here.
+DATA holds `written/test.parquet`; the clusters are drawn at random. Differences are int8 minus
+float32 of the same cluster, in points, with a bootstrap interval.
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor
-from itertools import islice
+import random
+import time
 from pathlib import Path
+from typing import Any
 
 import torch
 from measure import write_results
-from tables import latest
-from writer_quality import interval, rouge
+from writer_quality import interval
 
-from hiersum import Cluster, Summarizer, load_config
+from hiersum import Summarizer, load_config
 from hiersum.data.corpora import read_corpus
 from hiersum.pretrained import recommended_settings
+from hiersum.text.overlap import lcs_overlap, ngram_overlap
 
-Written = tuple[str, list[float]]
+KINDS = ("float32", "int8")
 
 
-def write(clusters: list[Cluster]) -> list[Written]:
-    """Return the text of each summary in float32, and the support of its sentences."""
-    torch.set_num_threads(1)
-    recommended = recommended_settings(None)
-    config = load_config(None, ["decoding.int8=false"], recommended=recommended)
-    summarizer = Summarizer.from_pretrained(config=config)
-    summaries = [summarizer.summarize_cluster(cluster) for cluster in clusters]
-    return [(x.text, [s.support or 0.0 for s in x.sentences]) for x in summaries]
+def summarizer(kind: str) -> Summarizer:
+    """Return the bundled model in float32 or in eight bits."""
+    settings = [f"decoding.int8={str(kind == 'int8').lower()}"]
+    return Summarizer.from_pretrained(
+        config=load_config(None, settings, recommended=recommended_settings(None))
+    )
+
+
+def mean(values: list[float]) -> float:
+    """Return the mean, 0 of nothing."""
+    return sum(values) / max(len(values), 1)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("data", type=Path)
-    parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--clusters", type=int, default=40)
+    parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    default = latest("writer_quality")["written test"]
-    path = options.data / "written" / "test.parquet"
-    clusters = list(islice(read_corpus(path), default["clusters"]))
-    parts = [clusters[number :: options.workers] for number in range(options.workers)]
-    spawned = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(options.workers, mp_context=spawned) as pool:
-        written = [found for part in pool.map(write, parts) for found in part]
-    references = [cluster.summary or "" for part in parts for cluster in part]
-    names = ("R-1", "R-2", "R-L", "support")
+    torch.set_num_threads(1)
+    every = list(read_corpus(options.data / "written" / "test.parquet"))
+    clusters = random.Random(options.seed).sample(every, options.clusters)
+    references = [cluster.summary or "" for cluster in clusters]
+    systems = {kind: summarizer(kind) for kind in KINDS}
+    texts: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    supports: dict[str, list[list[float]]] = {kind: [] for kind in KINDS}
+    seconds = dict.fromkeys(KINDS, 0.0)
+    for cluster in clusters:
+        for kind, system in systems.items():
+            start = time.process_time()
+            summary = system.summarize_cluster(cluster)
+            seconds[kind] += time.process_time() - start
+            texts[kind].append(summary.text)
+            supports[kind].append([sentence.support or 0.0 for sentence in summary.sentences])
+    scores: dict[str, dict[str, list[float]]] = {}
+    for kind in KINDS:
+        scores[kind] = {
+            "R-1": list(ngram_overlap(references, texts[kind], 1).f1),
+            "R-2": list(ngram_overlap(references, texts[kind], 2).f1),
+            "R-L": list(lcs_overlap(references, texts[kind]).f1),
+            "support": [mean(of_cluster) for of_cluster in supports[kind]],
+            "sentences": [len(of_cluster) / 100 for of_cluster in supports[kind]],
+        }
+    results: dict[str, Any] = {
+        kind: {name: interval(values) for name, values in of_kind.items()}
+        for kind, of_kind in scores.items()
+    }
+    results["int8 minus float32"] = {
+        name: interval([a - b for a, b in zip(scores["int8"][name], values)])
+        for name, values in scores["float32"].items()
+    }
     write_results(
         "eight_bits",
         {
             "data": "written test",
             "clusters": len(clusters),
-            "float32": {
-                **rouge([text for text, _ in written], references),
-                "support": interval([x for _, of_text in written for x in of_text], factor=1.0),
-                "sentences": sum(len(of_text) for _, of_text in written),
-            },
-            "int8": {name: default["model"][name] for name in (*names, "sentences")},
+            "seed": options.seed,
+            "same_text": sum(a == b for a, b in zip(texts["float32"], texts["int8"])),
+            "processor_seconds": {kind: round(taken, 1) for kind, taken in seconds.items()},
+            **results,
         },
     )
 

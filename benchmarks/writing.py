@@ -5,13 +5,15 @@
 DATA holds `written/test.parquet`. Both get the states of our encoder; encoding counts for both.
 Ours plans, writes and checks sentence by sentence, with a beam of four. Theirs writes one text of as
 many tokens as ours took steps, from the whole source, in one `generate` with the same beam. One
-thread, processor time, systems in turn; "times" is the median over rounds. Where both read the whole
+thread, processor time, systems in turn; "times" is the median over rounds. The operating system's
+part, mostly fresh memory, is given too, since it depends on the machine. Where both read the whole
 source, the tokens must be the same.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -189,10 +191,18 @@ def main() -> None:
     readings = read(planned["int8"].writer, clusters, planned["int8"].request)
     examples = [reading.prepared for reading in readings]
     steps = planned["float32"].count_steps(readings)
+    in_system: dict[str, float] = {}
+
+    def noting(name: str, run: Callable[[], object]) -> None:
+        before = os.times().system
+        run()
+        in_system[name] = round(os.times().system - before, 2)
+
     systems: dict[str, Callable[[], object]] = {
         "transformers": partial(whole.write, examples, steps),
         **{name: partial(ours.write, readings) for name, ours in planned.items()},
     }
+    systems = {name: partial(noting, name, run) for name, run in systems.items()}
     taken = by_round(systems, rounds=options.rounds, clock=time.process_time)
     [theirs] = whole.write(examples[:1], NUM_COMPARED)
     found = write_whole(planned["float32"].network, examples[0])
@@ -207,6 +217,7 @@ def main() -> None:
             "paragraphs": sum(len(reading.paragraphs) for reading in readings),
             "steps": steps,
             "processor_seconds": {name: round(min(times), 2) for name, times in taken.items()},
+            "of_these_in_the_system": in_system,
             "times_faster_than_transformers": {
                 name: times_faster(taken["transformers"], taken[name]) for name in planned
             },

@@ -11,11 +11,13 @@ from hiersum.model.batch import Batch
 from hiersum.model.folder import from_pretrained, save_pretrained
 from hiersum.model.inference import (
     Int8Linear,
+    Int8RowsLinear,
     IntegerLinear,
     JointFeedForward,
     PackedLinear,
     can_pack,
     copy_modules,
+    int8_for_many_rows,
     packed,
     quantized,
     with_linears,
@@ -45,6 +47,38 @@ def test_int8_linear_is_near_the_layer_it_replaces() -> None:
     expected = linear(states)
     assert actual.shape == expected.shape
     assert (actual - expected).abs().max() < 0.03 * expected.abs().max()
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_int8_rows_linear_is_near_where_one_row_is_large(bias: bool) -> None:
+    """Every row within the rounding of its own 8 bits; a row of zeros gives the bias."""
+    linear = nn.Linear(64, 32, bias=bias)
+    states = torch.randn(5, 7, 64)
+    states[0, 0] *= 1_000
+    states[4, 6] = 0
+
+    actual = Int8RowsLinear(linear.weight, linear.bias)(states)
+
+    expected = linear(states)
+    assert actual.shape == expected.shape
+    worst = (actual - expected).abs().amax(-1) / expected.abs().amax(-1).clamp(min=1e-6)
+    assert worst.max() < 0.02
+    assert torch.equal(actual[4, 6], linear(torch.zeros(64)))
+
+
+def test_int8_rows_linear_reads_a_row_the_same_in_any_company() -> None:
+    linear = nn.Linear(64, 32)
+    states = torch.randn(100, 64)
+    layer = Int8RowsLinear(linear.weight, linear.bias)
+
+    assert torch.equal(layer(states)[:9], layer(states[:9]))
+
+
+def test_int8_for_many_rows_needs_a_kernel(monkeypatch) -> None:
+    linear = nn.Linear(8, 8)
+    for kind, answer in ((Int8RowsLinear, lambda: True), (Int8Linear, lambda: False)):
+        monkeypatch.setattr(torch.cpu, "_is_vnni_supported", answer)
+        assert type(int8_for_many_rows(linear.weight, linear.bias)) is kind
 
 
 @EVERY_NETWORK

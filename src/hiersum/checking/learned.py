@@ -41,7 +41,7 @@ from hiersum.checking.pairs import (
 from hiersum.config import ModelConfig
 from hiersum.config.loader import build_section
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.model.inference import Int8Linear, speed_up
+from hiersum.model.inference import int8_for_many_rows, speed_up
 from hiersum.model.spans import Spans
 from hiersum.model.storage import pack, unfilled, unpack
 
@@ -119,7 +119,7 @@ class LearnedChecker:
             raise CheckpointError(f"{folder}: the checker's files do not fit ({error})") from error
         if int8:
             for layer in network.layers:
-                speed_up(layer, Int8Linear)
+                speed_up(layer, int8_for_many_rows)
         return cls(network, words, *calibrations)
 
     def support(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[float]:

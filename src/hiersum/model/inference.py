@@ -92,6 +92,35 @@ class Int8Linear(nn.Module):
         return result
 
 
+class Int8RowsLinear(nn.Module):
+    """W x + b in eight bits for many rows: W with a scale per output channel, x with one per row.
+
+    As fast as `Int8Linear` for a hundred rows or more, and several times nearer to the exact product
+    where a few features are far larger than the others.
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor | None) -> None:
+        super().__init__()
+        self.values, scale = quantize(weight)
+        self.scale = scale[:, 0]
+        self.bias = None if bias is None else bias.detach()
+
+    def forward(self, states: Tensor) -> Tensor:
+        rows = states.reshape(-1, states.size(-1))
+        step = rows.abs().amax(-1, keepdim=True).clamp_(min=1e-30) / 127
+        products = torch._int_mm((rows / step).round_().to(torch.int8), self.values.t())
+        result = products.float().mul_(step).mul_(self.scale)
+        if self.bias is not None:
+            result.add_(self.bias)
+        return result.view(*states.shape[:-1], -1)
+
+
+def int8_for_many_rows(weight: Tensor, bias: Tensor | None) -> nn.Module:
+    """Make the eight-bit layer for many rows that this processor computes fast."""
+    has_kernel = getattr(torch.cpu, "_is_vnni_supported", lambda: False)()
+    return Int8RowsLinear(weight, bias) if has_kernel else Int8Linear(weight, bias)
+
+
 def can_pack(network: Network) -> bool:
     """Return whether this torch has the kernels and the weights are float32 on a CPU."""
     return (

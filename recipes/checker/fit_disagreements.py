@@ -23,8 +23,7 @@ from scipy.optimize import minimize
 from hiersum.checking.checker import Checker, open_checker
 from hiersum.checking.comparison import Candidate, Comparer, Scorer
 from hiersum.checking.disagreements import Scored, evidence, likeliest, merge, score
-from recipes.checker.folders import Folder, read_folders
-from recipes.checker.marked import DISAGREE, is_held_out, lines_of
+from recipes.checker.folders import DISAGREE, Folder, is_held_out, lines_of, read_folders
 
 Array = NDArray[np.float64]
 RECIPES = Path(__file__).parents[1]

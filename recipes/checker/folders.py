@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,19 @@ from hiersum.checking.disagreements import Disagreement
 from hiersum.text.sentences import split_sentences
 
 Span = tuple[int, int]
+
+DISAGREE, AGREE = ("conflict", "update"), ("alike", "same")
+"""Kinds of pairs that readers marked (`disagreements.jsonl`)."""
+
+
+def is_held_out(name: str, one_in: int) -> bool:
+    """Whether a folder or cluster is kept for validation."""
+    return zlib.crc32(f"marked {name}".encode()) % one_in == 0
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    """Read JSON lines."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 class Marked(NamedTuple):

@@ -13,12 +13,12 @@ from __future__ import annotations
 import json
 import random
 import sys
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
+from folders import AGREE, DISAGREE, is_held_out, lines_of
 from make_pairs import Pair, make_pair
 
 from hiersum.text.sentences import split_sentences
@@ -29,17 +29,6 @@ OTHERS_PER_FOLDER = 26
 """Unmarked pairs: those that share most words, and some at random."""
 NEGATIVES = 4
 """Paragraphs for a question that do not answer it."""
-DISAGREE, AGREE = ("conflict", "update"), ("alike", "same")
-
-
-def is_held_out(name: str, one_in: int) -> bool:
-    """Whether a folder or cluster is kept for validation."""
-    return zlib.crc32(f"marked {name}".encode()) % one_in == 0
-
-
-def lines_of(path: Path) -> list[dict[str, Any]]:
-    """Read JSON lines."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def statements(folder: dict[str, Any]) -> list[tuple[int, str]]:

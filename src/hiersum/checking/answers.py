@@ -1,27 +1,32 @@
 """Which sentences answer a question, and whether any does.
 
-The checker reads the question beside the paragraphs nearest to it in meaning, then beside the sentences
-of the best of these.
+The checker reads the question beside each paragraph and beside each of its sentences; of a large folder,
+those nearest in meaning. A small fitted model weighs these readings with the likeness of the words
+(`recipes/checker/fit_answers.py`).
 """
 
 from __future__ import annotations
 
+import json
+import math
+from collections import Counter
 from collections.abc import Sequence
+from functools import cache
+from importlib import resources
 from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hiersum.checking.checker import Checker, is_checkable
-from hiersum.checking.comparison import Statement
+from hiersum.checking.comparison import Scorer, Statement
+from hiersum.text.words import content_stems
 
 NO_ANSWER = "No document answers this."
-ANSWERED_FROM = 0.5
-"""Chance of the best paragraph from which a question counts as answered."""
 MAX_PARAGRAPHS = 24
 """Paragraphs that are read for a question; all of a small folder."""
-MAX_OPENED = 4
-"""Of these, those whose sentences are read one by one."""
+_WEIGHTS_FILE = "answers.json"
 
 
 class Answers(NamedTuple):
@@ -35,6 +40,17 @@ class Answers(NamedTuple):
     """How likely one does, 0 to 1."""
 
 
+class ReadParagraphs(NamedTuple):
+    """What is known of the paragraphs that were read for a question."""
+
+    features: NDArray[np.float64]
+    """One row per paragraph."""
+    sentences: list[list[int]]
+    """The numbers of each one's sentences."""
+    chances: dict[int, float]
+    """That a sentence by itself answers, by its number."""
+
+
 def find_answers(question: str, statements: Sequence[Statement], checker: Checker) -> Answers:
     """Judge sentences by a question.
 
@@ -43,31 +59,59 @@ def find_answers(question: str, statements: Sequence[Statement], checker: Checke
         statements: the sentences of all documents, in reading order.
         checker: reads question and text.
     """
-    relevance = np.zeros(len(statements))
+    relevance = [0.0] * len(statements)
     if not statements or not is_checkable(question):
-        return Answers(relevance.tolist(), False, 0.0)
-    paragraphs = [
-        list(numbers)
-        for _, numbers in groupby(range(len(statements)), key=lambda n: statements[n][:2])
-    ]
+        return Answers(relevance, False, 0.0)
+    model, threshold = _model()
+    read = read_paragraphs(question, statements, checker)
+    chances = model.chances(read.features).tolist()
+    for chance, numbers in zip(chances, read.sentences):
+        best = max(read.chances[number] for number in numbers)
+        for number in numbers:
+            relevance[number] = chance * read.chances[number] / max(best, 1e-9)
+    return Answers(relevance, max(chances) >= threshold, max(chances))
+
+
+def read_paragraphs(
+    question: str, statements: Sequence[Statement], checker: Checker
+) -> ReadParagraphs:
+    """Read the paragraphs nearest to a question, and their sentences."""
+    groups = groupby(range(len(statements)), key=lambda n: statements[n][:2])
+    paragraphs = [list(numbers) for _, numbers in groups]
     texts = [" ".join(statements[n].text for n in numbers) for numbers in paragraphs]
-    nearest = _nearest(question, texts, checker)
-    chances = dict(zip(nearest, checker.answered(question, [texts[n] for n in nearest])))
-    opened = sorted(nearest, key=lambda n: -chances[n])[:MAX_OPENED]
-    inside = [number for n in opened for number in paragraphs[n]]
-    answers = checker.answered(question, [statements[number].text for number in inside])
-    by_sentence = dict(zip(inside, answers))
-    for n in opened:
-        best = max(by_sentence[number] for number in paragraphs[n])
-        for number in paragraphs[n]:
-            relevance[number] = chances[n] * by_sentence[number] / max(best, 1e-9)
-    chance = max(chances.values())
-    return Answers(relevance.tolist(), chance >= ANSWERED_FROM, chance)
-
-
-def _nearest(question: str, texts: Sequence[str], checker: Checker) -> list[int]:
-    if len(texts) <= MAX_PARAGRAPHS:
-        return list(range(len(texts)))
     asked, *vectors = checker.vectors([question, *texts])
-    order = np.argsort(-(np.array(vectors) @ asked), kind="stable")
-    return sorted(order[:MAX_PARAGRAPHS].tolist())
+    likeness = np.array(vectors) @ asked
+    chosen = np.sort(np.argsort(-likeness, kind="stable")[:MAX_PARAGRAPHS]).tolist()
+    sentences = [paragraphs[n] for n in chosen]
+    numbers = [number for of_paragraph in sentences for number in of_paragraph]
+    answers = checker.answered(question, [statements[number].text for number in numbers])
+    chances = dict(zip(numbers, answers))
+    whole = checker.answered(question, [texts[n] for n in chosen])
+    best = [max(chances[number] for number in of_paragraph) for of_paragraph in sentences]
+    shares = _shares(question, texts)[chosen]
+    columns = [_log_odds(whole), _log_odds(best), likeness[chosen], shares]
+    return ReadParagraphs(np.column_stack(columns).astype(float), sentences, chances)
+
+
+def _shares(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
+    """Return how much of the question's content words each text has, rare words counting more."""
+    stems = [frozenset(content_stems(text)) for text in texts]
+    counts = Counter(stem for one in stems for stem in one)
+    weights = {
+        stem: math.log(1 + len(texts) / (1 + counts[stem])) for stem in content_stems(question)
+    }
+    total = max(sum(weights.values()), 1e-9)
+    shares = [sum(w for stem, w in weights.items() if stem in one) / total for one in stems]
+    return np.array(shares)
+
+
+def _log_odds(chances: Sequence[float]) -> NDArray[np.float64]:
+    bounded = np.clip(np.array(chances, float), 1e-4, 1 - 1e-4)
+    return np.log(bounded / (1 - bounded))
+
+
+@cache
+def _model() -> tuple[Scorer, float]:
+    text = resources.files("hiersum.checking").joinpath(_WEIGHTS_FILE).read_text("utf-8")
+    stored = json.loads(text)
+    return Scorer(**stored["paragraphs"]), float(stored["threshold"])

@@ -246,6 +246,7 @@ def save_checker(
     (folder / SETTINGS_FILE).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
     shutil.copyfile(tokenizer, folder / TOKENIZER_FILE)
     save_file(pack(network.state_dict(), "int8"), folder / WEIGHTS_FILE)
+    (folder / WEIGHTS_FILE).chmod(folder.stat().st_mode & 0o666)  # safetensors: the owner's only
 
 
 def _windows(ids: Sequence[int], width: int, stride: int) -> Iterable[Sequence[int]]:

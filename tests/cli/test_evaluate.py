@@ -123,7 +123,7 @@ def test_sources_may_hold_more_clusters_but_not_fewer(write: Write, files: dict[
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("p.txt", "", "p.txt: there is nothing in it to score"),
+        ("p.txt", "", "p.txt: contains nothing to score"),
         (
             "p.txt",
             "one\ntwo\n",

@@ -72,7 +72,7 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
 def test_an_unfinished_set_is_refused(tmp_path: Path) -> None:
     prepared = write_set(tmp_path, made_up_examples(3), shard_size=4)
     prepared.manifest.with_shards((), complete=False).write(tmp_path)
-    with pytest.raises(DataError, match="not finished; run the same hiersum prepare again"):
+    with pytest.raises(DataError, match="unfinished; run the same hiersum prepare again"):
         PreparedSet.open(tmp_path)
 
 

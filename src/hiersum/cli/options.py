@@ -163,7 +163,7 @@ def _name_values(function: Callable[..., None]) -> None:
 
 
 def _as_command(function: Callable[..., None]) -> Callable[..., None]:
-    """Add what its function need not know: the option --quiet, and what Ctrl-C prints."""
+    """Add the option --quiet, and a message on Ctrl-C."""
 
     @wraps(function)
     def run(*, quiet: bool, **given: Any) -> None:

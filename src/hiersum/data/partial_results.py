@@ -113,7 +113,7 @@ class PartialResults:
     def _refuse(self, found: Any, wanted: Mapping[str, Any]) -> None:
         changed = [name for name in wanted if found.get(name) != wanted[name]]
         raise InputError(
-            f"{self.path_of(self._target)}: was begun with another {' and '.join(changed)}; give "
+            f"{self.path_of(self._target)}: was started with another {' and '.join(changed)}; give "
             "another --output, or remove that file to begin anew"
         )
 

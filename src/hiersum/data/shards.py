@@ -137,9 +137,7 @@ class PreparedSet:
         folder = Path(folder)
         manifest = Manifest.read(folder)
         if not manifest.complete:
-            raise DataError(
-                f"{folder}: not finished; run the same hiersum prepare again, it goes on from there"
-            )
+            raise DataError(f"{folder}: unfinished; run the same hiersum prepare again to resume")
         prepared = cls(folder, manifest)
         for path in (prepared.tokenizer_path, *(folder / shard.name for shard in manifest.shards)):
             if not os.path.isfile(path):  # unlike Path.is_file, this never raises

@@ -46,11 +46,13 @@ class Entries(Generic[Item]):
             if entry_id in places and entry_id:
                 raise DataError(f"{where}: the id {entry_id!r} is already at {places[entry_id]}")
             if items and bool(entry_id) == ("" in places):
-                raise DataError(f"{where}: some entries have an id and some do not; give all one")
+                raise DataError(
+                    f"{where}: some entries have an id and some do not; give every entry one"
+                )
             places[entry_id] = where
             items.append(item)
         if not items:
-            raise DataError(f"{path}: there is nothing in it to score")
+            raise DataError(f"{path}: contains nothing to score")
         return cls(path, tuple(items), () if "" in places else tuple(places))
 
 

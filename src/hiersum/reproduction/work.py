@@ -48,8 +48,8 @@ from hiersum.training.ranker_corpora import (
     Corpora,
     NothingToChooseError,
     evaluate_ranker,
-    train_ranker_on,
 )
+from hiersum.training.ranker_trainer import train_ranker_on
 from hiersum.training.vocabulary import MAX_PARAGRAPHS, train_vocabulary
 from hiersum.types import Cluster
 

@@ -195,7 +195,7 @@ def checkpoint_folders(root: Path) -> list[Path]:
 def stopped(step: int, num_steps: int) -> TrainingError:
     """Return the error of an interrupted run."""
     return TrainingError(
-        f"stopped after step {step} of {num_steps}; the same command goes on from there"
+        f"stopped after step {step} of {num_steps}; run the same command again to resume"
     )
 
 
@@ -213,8 +213,8 @@ def new_checkpoint(root: Path, step: int) -> Iterator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
         reason = getattr(error, "strerror", None) or error
         raise TrainingError(
-            f"{folder}: cannot be written ({reason}); earlier checkpoints stay, "
-            "and the same command goes on from the last one"
+            f"{folder}: cannot be written ({reason}); earlier checkpoints are kept, "
+            "and the same command resumes from the last one"
         ) from error
 
 

@@ -238,7 +238,7 @@ def test_build_clusters_refuses_another_plan(
 def test_build_clusters_refuses_unusable_folders(articles: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"is not empty; give a new folder for the clusters"):
         build_clusters([articles], tmp_path, BuildSettings())
-    with pytest.raises(InputError, match=r"articles\.jsonl: cannot be made a folder \(Not a dir"):
+    with pytest.raises(InputError, match=r"articles\.jsonl: cannot be made a folder \(File exists"):
         build_clusters([articles], articles, BuildSettings())
 
 

@@ -133,7 +133,6 @@ def plot(
     """Draw the curves of runs, or the plan of a summary: which sentence has which source."""
     first, *others = sources
     if first.is_dir():
-        check_extra("drawing curves", "train", "matplotlib")
         from hiersum.training.run_folder import plot_runs
 
         typer.echo(plot_runs(sources, out or first / "curves.svg"))

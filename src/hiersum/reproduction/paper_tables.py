@@ -105,7 +105,7 @@ def _notes(record: Record) -> Iterator[str]:
         yield f"Table 1 could not be measured: {ranking['reason']}."
     given = [r["label"] for r in record["rows"] if r["training"] and r["training"]["given"]]
     if given:
-        yield f"Not trained here but given, with a vocabulary of their own: {', '.join(given)}."
+        yield f"Not trained here but given, each with its own vocabulary: {', '.join(given)}."
     if record["pending"]:
         yield f"Not finished yet: {', '.join(record['pending'])}."
 

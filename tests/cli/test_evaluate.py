@@ -144,7 +144,7 @@ def test_a_bad_file_gives_one_sentence(
 
 def test_bad_calls_give_one_sentence(files: dict[str, Path]) -> None:
     good, references = files["good"], files["references"]
-    with pytest.raises(HiersumError, match="--json and --markdown exclude each other"):
+    with pytest.raises(HiersumError, match="give only one of --json and --markdown"):
         run("evaluate", good, references, "--json", "--markdown")
     with pytest.raises(HiersumError, match="is compared with itself; give two files"):
         run("compare", good, good, references)

@@ -200,9 +200,9 @@ def note(message: str) -> None:
 
 
 def check_one_format(*, as_json: bool, as_markdown: bool) -> None:
-    """Refuse two output formats at once."""
+    """Refuse two output formats together."""
     if as_json and as_markdown:
-        raise InputError("--json and --markdown exclude each other; give one of them")
+        raise InputError("give only one of --json and --markdown")
 
 
 def print_facts(facts: Mapping[str, object], *, as_json: bool) -> None:

@@ -199,7 +199,9 @@ def summarize_files(
         return
     if len(cluster_files) < len(files):
         other = next(path for path in files if Path(path) not in cluster_files)
-        raise InputError(f"{cluster_files[0]} holds clusters and {other} does not; give one kind")
+        raise InputError(
+            f"{cluster_files[0]} holds clusters and {other} does not; give only one kind of file"
+        )
     corpora = []
     for path in check_exists(cluster_files):
         bad = BadRecords(skip=skip_bad)

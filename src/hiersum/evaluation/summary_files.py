@@ -39,7 +39,7 @@ class Entries(Generic[Item]):
 
     @classmethod
     def of(cls, path: Path, found: Iterable[tuple[str, str, Item]]) -> Entries[Item]:
-        """Collect (id or "", place in the file, item); all items have an id of their own, or none."""
+        """Collect (id or "", place in the file, item); all items have their own id, or none has one."""
         places: dict[str, str] = {}
         items: list[Item] = []
         for entry_id, where, item in found:

@@ -307,7 +307,7 @@ def newest_state(root: Path) -> tuple[RankerState, dict[str, dict[str, Tensor]]]
         tensors = load_file(folders[-1] / TENSORS)
     except (OSError, ValueError, TypeError, SafetensorError) as error:
         raise CheckpointError(
-            f"{folders[-1]}: damaged ({error}); remove this folder to begin anew"
+            f"{folders[-1]}: damaged ({error}); remove this folder to start over"
         ) from error
     groups: dict[str, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():

@@ -282,9 +282,8 @@ def truth_of(rows: Rows) -> np.ndarray:
 
 def on_start(start: Path, model: Path, folders: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return what the vectors of the network were worth before it learned to check."""
-    from safetensors.torch import load_file
-
     from hiersum.checking.wordpiece import WordPiece
+    from safetensors.torch import load_file
 
     network = CheckerNetwork(CheckerShape())
     torch.nn.init.zeros_(network.matches.weight)

@@ -35,7 +35,8 @@ from support import REPOSITORY, make_docx, make_pdf, small_vocabulary
 
 from hiersum import Cluster, Document, Summarizer, load_config
 from hiersum.checking.learned import Calibration, LearnedChecker, save_checker
-from hiersum.checking.network import CheckerNetwork, CheckerShape
+from hiersum.checking.network import CheckerNetwork
+from hiersum.config import ModelConfig
 from hiersum.data.corpora import CORPORA, read_corpus
 from hiersum.data.records import BadRecords
 from hiersum.data.released import read_released as read_released_shards
@@ -387,11 +388,17 @@ def read_model(files: dict[str, bytes], folder: Path) -> object:
 def _helper_files() -> dict[str, bytes]:
     """Return the files of a small checker and of a small ranker."""
     folder = _scratch("helpers")
-    words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "bridge", "##s"]
-    shape = CheckerShape(len(words), positions=256, width=16, inner=16, layers=1, heads=2)
+    vocabulary = _vocabulary("t5")
+    shape = ModelConfig(
+        architecture="ft", profile="t5", layers=("local",), width=16, ff_width=16, num_heads=2,
+        vocab_size=Tokenizer(vocabulary, "t5").size, feed_forward="gated-gelu",
+    )  # fmt: skip
+    model = folder / "words"
+    model.write_bytes(vocabulary)
     save_checker(
-        folder, CheckerNetwork(shape), words, Calibration(), Calibration(), origin="a test"
+        folder, CheckerNetwork(shape), model, Calibration(), Calibration(), origin="a test"
     )
+    model.unlink()
     tokenizer = Tokenizer(_vocabulary("t5"), "t5")
     network = RankerNetwork(RankerShape(vocab_size=tokenizer.size, width=8, max_tokens=20))
     NeuralRanker(network, tokenizer).save(folder)

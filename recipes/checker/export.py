@@ -3,7 +3,7 @@
     python recipes/checker/export.py PAIRS START RUN/network.safetensors OUT
 
 The probability of support is fitted to held-out labelled sentences (half the weight) and to `written`
-valid; that of contradiction to `checks` valid. OUT gets `checker.safetensors` and `checker.json`.
+valid; that of contradiction to held-out pairs of folders. OUT gets the checker's three files.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from fit_lexical import TRUE
 from safetensors.torch import load_file
 
 from hiersum.checking.learned import Calibration, LearnedChecker, save_checker
-from hiersum.checking.network import LABELS, CheckerNetwork, CheckerShape
+from hiersum.checking.network import CheckerNetwork
+from hiersum.config import ModelConfig
 
-ORIGIN = "all-MiniLM-L6-v2 (Apache-2.0), trained further by recipes/checker"
+ORIGIN = (
+    "the lower encoder layers of Flan-T5-small (Apache-2.0), trained further by recipes/checker"
+)
 TRUE_SHARE = 0.72  # of the labelled sentences; `written` is weighted to have the same
-WRITTEN, CHECKS = 400, 500
+WRITTEN, FOLDERS = 400, 600
 
 
 def fit_calibration(odds: np.ndarray, is_true: np.ndarray, weights: np.ndarray) -> Calibration:
@@ -61,11 +64,12 @@ def main() -> None:
     """Store, calibrate on the stored network, store again."""
     pairs, start, weights, out = map(Path, sys.argv[1:5])
     torch.set_num_threads(1)
-    network = CheckerNetwork(CheckerShape())
+    shape = json.loads((start / "config.json").read_text(encoding="utf-8"))
+    network = CheckerNetwork(ModelConfig(**{**shape, "layers": tuple(shape["layers"])}))
     network.load_state_dict(load_file(weights))
-    vocabulary = (start / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    tokenizer = start / "checker.model"
     with tempfile.TemporaryDirectory() as folder:
-        save_checker(Path(folder), network, vocabulary, Calibration(), Calibration(), ORIGIN)
+        save_checker(Path(folder), network, tokenizer, Calibration(), Calibration(), ORIGIN)
         checker = LearnedChecker.load(Path(folder))
     labelled = judge(checker, read_rows(pairs / "labelled_test.jsonl", 10_000))
     written = judge(checker, read_rows(pairs / "written_valid.jsonl", WRITTEN))
@@ -75,12 +79,11 @@ def main() -> None:
         np.concatenate([labelled[1], written[1]]),
         np.concatenate([np.full(count, 1.0), count * balanced(written[1], TRUE_SHARE)]),
     )
-    checks = [r for r in read_rows(pairs / "checks_valid.jsonl", 10_000) if r["label"] in LABELS]
-    checks = checks[:CHECKS]
-    odds = checker.contradiction_odds([(r["premise"][0], r["hypothesis"]) for r in checks])
-    contradicted = np.array([r["label"] == "contradicted" for r in checks])
-    contradiction = fit_calibration(np.array(odds, float), contradicted, np.ones(len(checks)))
-    save_checker(out, network, vocabulary, support, contradiction, ORIGIN)
+    folders = read_rows(pairs / "folders_valid.jsonl", FOLDERS)
+    odds = checker.contradiction_odds([(r["premise"][0], r["hypothesis"]) for r in folders])
+    contradicted = np.array([r["label"] == "contradicted" for r in folders])
+    contradiction = fit_calibration(np.array(odds, float), contradicted, np.ones(len(folders)))
+    save_checker(out, network, tokenizer, support, contradiction, ORIGIN)
     print("support", support, "contradiction", contradiction)
 
 

@@ -249,7 +249,7 @@ def from_labelled(paths: Iterable[Path], counts: tuple[int, ...]) -> Iterator[Pa
     """
     for path in paths:
         for row in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
-            sentence, title = row["sentence"], row["title"]
+            sentence, title = row["sentence"], row.get("title", "")
             planned = row.get("plan_sentences")
             if planned:
                 premises = [planned, [f"{title}.", *planned]] if title else [planned, planned]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from hiersum.checking import answers as module
 from hiersum.checking.answers import find_answers
 from hiersum.checking.comparison import Statement
 from hiersum.checking.lexical import LexicalChecker
@@ -50,3 +51,18 @@ def test_find_answers_survives_odd_questions(question: str) -> None:
 def test_find_answers_without_sentences_finds_none() -> None:
     answers = find_answers("Who?", [], LexicalChecker())
     assert (answers.relevance, answers.is_answered) == ([], False)
+
+
+def test_find_answers_reads_the_nearest_paragraphs_of_a_large_folder(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(module, "MAX_PARAGRAPHS", 3)
+    filler = [Statement(3, n, f"Chapter {n} of a cookbook about soup.") for n in range(20)]
+    asked = "How many passengers of the ferry were injured?"
+    answers = find_answers(asked, [*filler, *FERRY], LexicalChecker())
+    assert max(range(25), key=answers.relevance.__getitem__) == 22
+    assert sum(value > 0 for value in answers.relevance) <= 3
+
+
+def test_answers_are_told_from_the_chance_that_was_fitted() -> None:
+    assert (module.ANSWERED_FROM, module.MAX_PARAGRAPHS, module.MAX_OPENED) == (0.5, 24, 4)

@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 
 from hiersum.checking.checker import NEUTRAL, SETTINGS_FILE, WEIGHTS_FILE
 from hiersum.checking.learned import Calibration, LearnedChecker
+from hiersum.checking.network import VECTOR_WIDTH
 from hiersum.checking.pairs import MAX_HYPOTHESIS
 from hiersum.errors import CheckpointError
 from hiersum.pretrained import FOLDER
@@ -32,8 +33,8 @@ ODD_TEXTS = [
 @pytest.mark.parametrize(
     ("section", "field", "content"),
     [
-        ("shape", "heads", 7),
-        ("shape", "heads", 0),
+        ("shape", "num_heads", 7),
+        ("shape", "num_heads", 0),
         ("shape", "width", "x"),
         ("support", "slope", []),
         ("contradiction", "offset", None),
@@ -50,7 +51,7 @@ def test_learned_checker_refuses_settings_that_do_not_fit(
         LearnedChecker.load(checker_folder)
 
 
-@pytest.mark.parametrize("name", ["words.weight", "layers.0.qkv.weight"])
+@pytest.mark.parametrize("name", ["words.weight", "layers.0.attention.query.weight"])
 def test_learned_checker_refuses_scales_of_another_shape(checker_folder: Path, name: str) -> None:
     tensors = load_file(checker_folder / WEIGHTS_FILE)
     scale = tensors[f"{name}.scale"]
@@ -71,7 +72,8 @@ def test_learned_checker_answers_whatever_it_is_asked(checker: LearnedChecker, t
         [(text, [known]), (known, [text]), (text, [text, known]), (known, [])]
     )
     answers += checker.contradiction([(text, known), (known, text)])
-    assert len(answers) == 6
+    answers += [*checker.answered(text, [known]), *checker.answered(known, [text])]
+    assert len(answers) == 8
     assert all(0 <= answer <= 1 for answer in answers)
     assert np.isfinite(checker.vectors([text, known])).all()
 
@@ -87,7 +89,8 @@ def test_learned_checker_is_neutral_where_there_is_nothing_to_judge(
 def test_learned_checker_of_nothing_answers_nothing(checker: LearnedChecker) -> None:
     assert checker.support([]) == []
     assert checker.contradiction([]) == []
-    assert checker.vectors([]).shape == (0, 64)
+    assert checker.answered("who was hurt ?", []) == []
+    assert checker.vectors([]).shape == (0, VECTOR_WIDTH)
 
 
 def test_learned_checker_takes_the_best_source(checker: LearnedChecker) -> None:
@@ -180,3 +183,28 @@ def test_trained_checker_vectors_bring_like_sentences_together() -> None:
     texts = ["The ferry hit a rock.", "A ship ran aground.", "Tax rates rise next year."]
     one, near, far = LearnedChecker.load(FOLDER).vectors(texts)
     assert one @ near > one @ far + 0.1
+
+
+@needs_weights
+@pytest.mark.parametrize(
+    ("question", "right"),
+    [
+        ("How many people were hurt?", 0),
+        ("Who said that the fog had gone?", 1),
+        ("When does the ferry run again?", 2),
+    ],
+)
+def test_trained_checker_finds_the_text_that_answers(question: str, right: int) -> None:
+    texts = [*SOURCE, "The line reopens on 3 May, according to the harbor office."]
+    chances = LearnedChecker.load(FOLDER).answered(question, texts)
+    assert max(range(3), key=chances.__getitem__) == right
+
+
+@needs_weights
+def test_trained_checker_sees_statements_that_cannot_both_be_true() -> None:
+    one = "Four passengers were taken to hospital after the ferry hit a rock."
+    conflict = "Nine passengers of the ferry were taken to hospital."
+    same = "After the ferry struck a rock, four of its passengers had to go to hospital."
+    other = "The ferry was built in Bergen in 1987."
+    chances = LearnedChecker.load(FOLDER).contradiction([(one, x) for x in (conflict, same, other)])
+    assert chances[0] > max(chances[1:]) + 0.1

@@ -1,63 +1,70 @@
-"""The network equals BERT, and padding changes nothing."""
+"""The network equals T5's encoder, and each pair is read by itself."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
-from hiersum.checking.network import CheckerNetwork, CheckerShape, from_bert
-from hiersum.checking.pairs import collate, encode_pair, pad
-
-SHAPE = CheckerShape(vocabulary=50, positions=64, width=32, inner=48, layers=3, heads=4)
+from hiersum.checking.network import ANSWERED, CheckerNetwork
+from hiersum.checking.pairs import collate, encode_pair
+from hiersum.model.spans import Spans
+from recipes.checker.start import weights_of
+from tests.checking.conftest import tiny_config
 
 
 @pytest.fixture
 def network() -> CheckerNetwork:
     torch.manual_seed(1)
-    return CheckerNetwork(SHAPE).eval()
+    return CheckerNetwork(tiny_config(50)).eval()
 
 
-def test_network_from_bert_equals_bert(network: CheckerNetwork) -> None:
+def test_network_states_equal_a_t5_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     transformers = pytest.importorskip("transformers")
-    config = transformers.BertConfig(
+    monkeypatch.setattr("recipes.checker.start.NUM_LAYERS", 2)
+    config = transformers.T5Config(
         vocab_size=50,
-        max_position_embeddings=64,
-        hidden_size=32,
-        intermediate_size=48,
-        num_hidden_layers=3,
-        num_attention_heads=4,
+        d_model=32,
+        d_kv=8,
+        d_ff=48,
+        num_layers=2,
+        num_heads=4,
+        feed_forward_proj="gated-gelu",
+        dropout_rate=0.0,
     )
-    bert = transformers.BertModel(config, add_pooling_layer=False).eval()
-    torch.nn.init.zeros_(network.matches.weight)
-    missing, unexpected = network.load_state_dict(from_bert(bert.state_dict()), strict=False)
-    assert not unexpected
-    assert {name.split(".")[0] for name in missing} == {"matches", "dense", "output"}
-    ids = pad([[2, 5, 6, 3, 7, 3], [2, 9, 3, 8, 3]])
-    segments = pad([[0, 0, 0, 0, 1, 1], [0, 0, 0, 1, 1]])
+    t5 = transformers.T5EncoderModel(config).eval()
+    network = CheckerNetwork(tiny_config(40)).eval()
+    kept = [*range(3), *range(13, 50)]
+    loaded = network.load_state_dict(weights_of(t5.state_dict(), kept), strict=False)
+    assert not loaded.unexpected_keys
+    fresh = {"segments", "matches", "pooling", "dense", "output", "vector"}
+    assert {name.split(".")[0] for name in loaded.missing_keys} == fresh
+    ids = torch.tensor([5, 6, 7, 30, 9, 1])
     with torch.no_grad():
-        mine = network.states(ids, segments, torch.zeros_like(ids))
-        theirs = bert(ids, (ids != 0).long(), segments).last_hidden_state
-    is_token = ids != 0
-    torch.testing.assert_close(mine[is_token], theirs[is_token], rtol=1e-4, atol=1e-5)
+        mine = network._states(network.words(ids), Spans((6,)))
+        theirs = t5(torch.tensor(kept)[ids][None]).last_hidden_state[0]
+    torch.testing.assert_close(mine, theirs, rtol=1e-4, atol=1e-5)
 
 
-def test_network_gives_a_pair_the_same_logits_beside_longer_ones(network: CheckerNetwork) -> None:
-    short = encode_pair([5, 6], [7], 2, 3)
-    long = encode_pair([5, 6, 9, 9, 9, 9], [7, 8, 9], 2, 3)
+def test_network_gives_a_pair_the_same_logits_beside_others(network: CheckerNetwork) -> None:
+    short = encode_pair([5, 6], [7])
+    alike = encode_pair([8], [9, 7])
+    long = encode_pair([5, 6, 9, 9, 9, 9], [7, 8, 9])
     with torch.no_grad():
-        alone, beside = network(*collate([short])), network(*collate([short, long]))
+        alone, beside = network(collate([short])), network(collate([short, alike, long]))
     torch.testing.assert_close(alone[0], beside[0], rtol=1e-4, atol=1e-5)
 
 
 def test_network_vectors_have_unit_length(network: CheckerNetwork) -> None:
     with torch.no_grad():
-        vectors = network.vectors(pad([[2, 5, 3], [2, 6, 7, 8, 3]]))
+        vectors = network.vectors(torch.tensor([5, 1, 6, 7, 8, 1]), Spans((2, 4)))
     torch.testing.assert_close(vectors.norm(dim=-1), torch.ones(2))
 
 
-def test_network_sees_what_matches(network: CheckerNetwork) -> None:
-    ids, segments, matches = collate([encode_pair([5, 6], [5, 7], 2, 3)])
+def test_network_sees_what_matches_and_what_is_asked(network: CheckerNetwork) -> None:
+    batch = collate([encode_pair([5, 6], [5, 7])])
+    asked = collate([encode_pair([5, 6], [5, 7], is_question=True)])
     with torch.no_grad():
-        plain = network(ids, segments, torch.zeros_like(matches))
-        marked = network(ids, segments, matches)
+        plain = network(batch._replace(matches_R=torch.zeros_like(batch.matches_R)))
+        marked, question = network(batch), network(asked)
     assert not torch.allclose(plain, marked)
+    assert not torch.allclose(question[:, ANSWERED], marked[:, ANSWERED])

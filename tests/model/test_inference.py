@@ -10,8 +10,8 @@ from hiersum.errors import ConfigError
 from hiersum.model.batch import Batch
 from hiersum.model.folder import from_pretrained, save_pretrained
 from hiersum.model.inference import (
-    SMALL_MATRIX,
     Int8Linear,
+    IntegerLinear,
     JointFeedForward,
     PackedLinear,
     can_pack,
@@ -20,7 +20,7 @@ from hiersum.model.inference import (
     quantized,
     with_linears,
 )
-from hiersum.model.storage import Integers
+from hiersum.model.storage import Integers, quantize
 
 EVERY_NETWORK = pytest.mark.parametrize(
     "changes",
@@ -90,7 +90,7 @@ def test_quantized_integers_from_a_file_equal_weights_quantized_again(
 ) -> None:
     """What is stored in eight bits is used as it is: nothing but the last bit of a scale differs."""
     folder = save_pretrained(tiny(**changes), tmp_path / "model", storage="int8")
-    networks = [quantized(from_pretrained(folder, int8=int8)) for int8 in (False, True)]
+    networks = [quantized(from_pretrained(folder, integers=kept)) for kept in (False, True)]
     with torch.no_grad():
         states = [(n, n.start(n.encode(Batch.from_ids(sources)), 2)) for n in networks]
 
@@ -103,7 +103,7 @@ def test_quantized_names_are_all_weights_that_write(tiny, tmp_path) -> None:
     changes = {"profile": "t5", "feed_forward": "gated-gelu", "tied_output": False}
     folder = save_pretrained(tiny(**changes), tmp_path / "model", storage="int8")
 
-    network = from_pretrained(folder, int8=True)
+    network = from_pretrained(folder, integers=True)
 
     unpacked = {
         name
@@ -121,7 +121,7 @@ def is_source(name: str) -> bool:
 
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("rows", [(1, 1), (1, 5), (2, 1), (2, 40), (3, 100)], ids=str)
-@pytest.mark.parametrize("num_outputs", [130, SMALL_MATRIX // 48 + 1])
+@pytest.mark.parametrize("num_outputs", [130, 50_000])
 def test_packed_linear_equals_the_layer_it_replaces(
     rows: tuple[int, int], num_outputs: int, bias: bool
 ) -> None:
@@ -131,6 +131,46 @@ def test_packed_linear_equals_the_layer_it_replaces(
     actual = PackedLinear(linear.weight, linear.bias)(states)
 
     torch.testing.assert_close(actual, linear(states).detach(), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("rows", [(1, 1), (1, 4), (3, 100)], ids=str)
+def test_integer_linear_equals_the_float32_product(rows: tuple[int, int], bias: bool) -> None:
+    """As near to the product in 64 bits as torch's own in 32."""
+    linear = nn.Linear(48, 130, bias=bias)
+    integers = Integers.of(*quantize(linear.weight))
+    linear.weight = nn.Parameter(integers.rows(torch.arange(130)))
+    states = torch.randn(*rows, 48)
+
+    actual = IntegerLinear(integers, linear.bias)(states)
+
+    expected = linear.double()(states.double()).detach()
+    torch.testing.assert_close(actual.double(), expected, atol=2e-6, rtol=1e-5)
+
+
+def test_integer_linear_holds_every_integer_exactly() -> None:
+    """Each of -127 to 127, times its row's scale, to the last bit."""
+    values = torch.arange(-127, 128, dtype=torch.int8)[:, None]
+    scale = torch.rand(255, 1)
+
+    actual = IntegerLinear(Integers.of(values, scale), None)(torch.ones(1, 1))
+
+    assert torch.equal(actual[0], (values.float() * scale)[:, 0])
+
+
+@EVERY_NETWORK
+def test_packed_integers_from_a_file_keep_the_log_probs(
+    tiny, sources, tmp_path, changes: dict
+) -> None:
+    folder = save_pretrained(tiny(**changes), tmp_path / "model", storage="int8")
+    plain, fast = from_pretrained(folder), packed(from_pretrained(folder, integers=True))
+    with torch.no_grad():
+        states = [(n, n.start(n.encode(Batch.from_ids(sources)), 2)) for n in (plain, fast)]
+
+    assert any(isinstance(module, IntegerLinear) for module in fast.modules())
+    for tokens_BN in torch.randint(9, 40, (3, 2, 2)):
+        expected, actual = (n.step(tokens_BN, state).detach() for n, state in states)
+        torch.testing.assert_close(actual, expected, atol=2e-5, rtol=1e-4)
 
 
 @EVERY_NETWORK
@@ -171,20 +211,24 @@ class Marked(nn.Module):
         self.shape = weight.shape
 
 
-def test_with_linears_shares_what_reads_and_replaces_what_writes(tiny) -> None:
-    """Of a decoder only the maps from the source to keys and values stay plain."""
+def test_with_linears_packs_what_reads_and_replaces_what_writes(tiny) -> None:
+    """Of a decoder only the maps from the source to keys and values read."""
     network = tiny()
 
     other = with_linears(network, Marked)
 
-    assert other.encoder is network.encoder
     assert other.source_words is network.source_words
-    plain = {name for name, m in other.decoder.named_modules() if isinstance(m, nn.Linear)}
-    assert plain == {
+    packed_names = {
+        name for name, m in other.decoder.named_modules() if isinstance(m, PackedLinear)
+    }
+    assert packed_names == {
         f"layers.{n}.source_attention.{kind}" for n in range(2) for kind in ("key", "value")
     }
+    assert not any(isinstance(m, nn.Linear) for m in other.decoder.modules())
+    assert not any(isinstance(m, Marked) for m in other.encoder.modules())
+    assert any(isinstance(m, PackedLinear) for m in other.encoder.modules())
     assert isinstance(other.output.linear, Marked)
-    assert not any(isinstance(module, Marked) for module in network.modules())
+    assert not any(isinstance(module, (Marked, PackedLinear)) for module in network.modules())
 
 
 def test_joint_attention_makes_one_product_of_three(tiny) -> None:

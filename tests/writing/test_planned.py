@@ -45,6 +45,9 @@ class FixedChecker:
     def contradiction(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         return [0.0] * len(pairs)
 
+    def answered(self, question: str, texts: Sequence[str]) -> list[float]:
+        return [0.0] * len(texts)
+
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.ones((len(texts), 1), dtype=np.float32)
 

@@ -19,7 +19,8 @@ from hiersum.config.plugins import load_plugin
 
 WEIGHTS_FILE = "checker.safetensors"
 SETTINGS_FILE = "checker.json"
-CHECKER_FILES = (SETTINGS_FILE, WEIGHTS_FILE)
+TOKENIZER_FILE = "checker.model"
+CHECKER_FILES = (SETTINGS_FILE, TOKENIZER_FILE, WEIGHTS_FILE)
 KINDS = ("auto", "lexical")
 NEUTRAL = 0.5
 """Support where there is nothing to judge: no letters or digits, or no sources."""
@@ -38,6 +39,9 @@ class Checker(Protocol):
 
     def contradiction(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Return the probability that the two statements of each pair contradict each other."""
+
+    def answered(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return the probability that each text answers the question."""
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a unit vector per text; texts on the same subject have a high dot product."""

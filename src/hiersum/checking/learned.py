@@ -1,13 +1,14 @@
 """The learned checker: a small network that reads a sentence together with its sources.
 
-A model folder stores it as `checker.safetensors` (int8 with a scale per row) and `checker.json`
-(sizes, vocabulary, calibration). `recipes/checker/` makes both.
+A model folder stores it as `checker.safetensors` (int8 with a scale per row), `checker.model` (the
+tokenizer) and `checker.json` (sizes, calibration). `recipes/checker/` makes them.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,32 +19,39 @@ import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
+from sentencepiece import SentencePieceProcessor
+from torch import Tensor
 
-from hiersum.checking.checker import NEUTRAL, SETTINGS_FILE, WEIGHTS_FILE, is_checkable
-from hiersum.checking.network import LABELS, CheckerNetwork, CheckerShape
+from hiersum.checking.checker import (
+    NEUTRAL,
+    SETTINGS_FILE,
+    TOKENIZER_FILE,
+    WEIGHTS_FILE,
+    is_checkable,
+)
+from hiersum.checking.network import ANSWERED, LABELS, VECTOR_WIDTH, CheckerNetwork
 from hiersum.checking.pairs import (
+    END,
     MAX_HYPOTHESIS,
     MAX_PREMISE,
     EncodedPair,
     collate,
     encode_pair,
-    pad,
 )
-from hiersum.checking.wordpiece import WordPiece
+from hiersum.config import ModelConfig
 from hiersum.config.loader import build_section
 from hiersum.errors import CheckpointError, ConfigError
-from hiersum.model.inference import Int8Linear
-from hiersum.model.storage import Integers, pack, unfilled, unpack
+from hiersum.model.inference import Int8Linear, speed_up
+from hiersum.model.spans import Spans
+from hiersum.model.storage import pack, unfilled, unpack
 
-_FORMAT = 1
+_FORMAT = 2
 _BATCH = 32
-_MAX_TEXT = 254  # word pieces of a text to embed
-_OVERLAP = 40  # word pieces shared by neighboring windows of a long source
+_MAX_TEXT = 254  # pieces of a text to embed
+_OVERLAP = 40  # pieces shared by neighboring windows of a long source
 _MAX_WINDOWS = 4  # per source or sentence too long to read at once
 _MAX_CHARACTERS = 100_000  # per text; the rest is not read
 _Section = TypeVar("_Section")
-_PRODUCTS = ("qkv", "mix", "expand", "contract")  # linear layers of a layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,7 @@ class LearnedChecker:
     def __init__(
         self,
         network: CheckerNetwork,
-        words: WordPiece,
+        words: SentencePieceProcessor,
         support: Calibration | None = None,
         contradiction: Calibration | None = None,
     ) -> None:
@@ -88,24 +96,30 @@ class LearnedChecker:
         packed = _read_weights(folder / WEIGHTS_FILE)
         int8 = int8 and torch.backends.quantized.engine != "none"
         try:
+            config = _section(ModelConfig, settings["shape"])
             with unfilled():
-                network = CheckerNetwork(_section(CheckerShape, settings["shape"]))
+                network = CheckerNetwork(config)
             names = _names_of_integers(network) if int8 else ()
             network.requires_grad_(not int8).load_state_dict(unpack(packed, names), assign=True)
-            words = WordPiece(settings["vocabulary"])
+            words = SentencePieceProcessor(model_file=str(folder / TOKENIZER_FILE))
+            if len(words) != config.vocab_size:
+                raise ValueError(f"{len(words)} pieces for {config.vocab_size} vectors")
             both = ("support", "contradiction")
             calibrations = [_section(Calibration, settings[name]) for name in both]
         except (
             KeyError,
             TypeError,
             ValueError,
+            OSError,
             RuntimeError,
             AttributeError,
+            AssertionError,
             ConfigError,
         ) as error:
             raise CheckpointError(f"{folder}: the checker's files do not fit ({error})") from error
         if int8:
-            _compute_in_eight_bits(network)
+            for layer in network.layers:
+                speed_up(layer, Int8Linear)
         return cls(network, words, *calibrations)
 
     def support(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[float]:
@@ -117,7 +131,7 @@ class LearnedChecker:
         """Return the log odds of "entailed" against the rest; None if there is nothing to judge."""
         readings = [self._readings(sentence, sources) for sentence, sources in pairs]
         logits = self._logits(pair for reading in readings for part in reading for pair in part)
-        odds = iter((logits[:, 0] - torch.logsumexp(logits[:, 1:], -1)).tolist())
+        odds = iter((logits[:, 0] - torch.logsumexp(logits[:, 1:ANSWERED], -1)).tolist())
         # A long sentence scores as its worst part; a part scores as its best source.
         return [
             min((max(next(odds) for _ in part) for part in reading), default=None)
@@ -127,8 +141,18 @@ class LearnedChecker:
     def shares(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         """Return the probabilities of `LABELS` for each (premise, hypothesis)."""
         logits = self._logits(self._encode(premise, hypothesis) for premise, hypothesis in pairs)
-        shares: NDArray[np.float32] = logits.softmax(-1).numpy()
+        shares: NDArray[np.float32] = logits[:, :ANSWERED].softmax(-1).numpy()
         return shares
+
+    def answered(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return the probability that each text answers a question; long ones by their best part."""
+        asked = self._ids(question)
+        parts = [_best_windows(self._ids(text), set(asked)) for text in texts]
+        logits = self._logits(
+            encode_pair(part, asked, is_question=True) for of_text in parts for part in of_text
+        )
+        chances = iter(logits[:, ANSWERED].sigmoid().tolist())
+        return [max(next(chances) for _ in of_text) for of_text in parts]
 
     def contradiction(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Return the probability that two statements contradict each other; read in both orders."""
@@ -151,14 +175,19 @@ class LearnedChecker:
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return a unit vector per text; zeros for a text without letters or digits."""
-        rows = np.zeros((len(texts), self._network.shape.width), np.float32)
-        ids = {n: self._ids(text)[:_MAX_TEXT] for n, text in enumerate(texts) if is_checkable(text)}
+        rows = np.zeros((len(texts), VECTOR_WIDTH), np.float32)
+        ids = {
+            n: [*self._ids(text)[:_MAX_TEXT], END]
+            for n, text in enumerate(texts)
+            if is_checkable(text)
+        }
         order = sorted(ids, key=lambda n: len(ids[n]))
         with torch.inference_mode():
             for start in range(0, len(order), _BATCH):
                 part = order[start : start + _BATCH]
-                batch = pad([[self._words.start, *ids[n], self._words.end] for n in part])
-                rows[part] = self._network.vectors(batch).numpy()
+                flat = torch.tensor([piece for n in part for piece in ids[n]])
+                tokens = Spans(tuple(len(ids[n]) for n in part))
+                rows[part] = self._network.vectors(flat, tokens).numpy()
         return rows
 
     def _readings(self, sentence: str, sources: Sequence[str]) -> list[list[EncodedPair]]:
@@ -172,7 +201,7 @@ class LearnedChecker:
         parts = list(_windows(hypothesis, MAX_HYPOTHESIS, MAX_HYPOTHESIS))[:_MAX_WINDOWS]
         return [
             [
-                encode_pair(window, part, self._words.start, self._words.end)
+                encode_pair(window, part)
                 for text in texts
                 for window in _best_windows(text, set(part))
             ]
@@ -180,43 +209,42 @@ class LearnedChecker:
         ]
 
     def _encode(self, premise: str, hypothesis: str) -> EncodedPair:
-        ids = self._ids(premise), self._ids(hypothesis)
-        return encode_pair(*ids, self._words.start, self._words.end)
+        return encode_pair(self._ids(premise), self._ids(hypothesis))
 
     def _ids(self, text: str) -> list[int]:
-        return self._words.encode(text[:_MAX_CHARACTERS])
+        ids: list[int] = self._words.encode(text[:_MAX_CHARACTERS])
+        return ids
 
     @torch.inference_mode()
     def _logits(self, encoded: Iterable[EncodedPair]) -> Tensor:
         pairs = list(encoded)
-        logits = torch.zeros(len(pairs), len(LABELS))
+        logits = torch.zeros(len(pairs), len(LABELS) + 1)
         order = sorted(range(len(pairs)), key=lambda n: len(pairs[n].ids))
         for start in range(0, len(order), _BATCH):
             part = order[start : start + _BATCH]
-            logits[part] = self._network(*collate([pairs[n] for n in part]))
+            logits[part] = self._network(collate([pairs[n] for n in part]))
         return logits
 
 
 def save_checker(
     folder: Path,
     network: CheckerNetwork,
-    vocabulary: Sequence[str],
+    tokenizer: Path,
     support: Calibration,
     contradiction: Calibration,
     origin: str,
 ) -> None:
-    """Write a checker into a model folder."""
+    """Write a checker into a model folder; `tokenizer` is a SentencePiece model to copy."""
     folder.mkdir(parents=True, exist_ok=True)
     settings = {
         "format": _FORMAT,
         "origin": origin,
-        "shape": asdict(network.shape),
+        "shape": asdict(network.config),
         "support": asdict(support),
         "contradiction": asdict(contradiction),
-        "vocabulary": list(vocabulary),
     }
-    text = json.dumps(settings, ensure_ascii=False)
-    (folder / SETTINGS_FILE).write_text(text + "\n", encoding="utf-8")
+    (folder / SETTINGS_FILE).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
+    shutil.copyfile(tokenizer, folder / TOKENIZER_FILE)
     save_file(pack(network.state_dict(), "int8"), folder / WEIGHTS_FILE)
 
 
@@ -255,27 +283,7 @@ def _read_weights(path: Path) -> dict[str, Tensor]:
         raise CheckpointError(f"{path}: cannot be read ({error})") from error
 
 
-class _Int8Embedding(nn.Module):
-    """Stores rows in eight bits and returns float32."""
-
-    def __init__(self, weight: Integers) -> None:
-        super().__init__()
-        self.weight = weight
-
-    def forward(self, ids: Tensor) -> Tensor:
-        return self.weight.rows(ids)
-
-
 def _names_of_integers(network: CheckerNetwork) -> set[str]:
     """Return the names of matrices that are used in eight bits."""
-    layers = {f"layers.{n}.{name}.weight" for n in range(len(network.layers)) for name in _PRODUCTS}
-    return {"words.weight"} | layers
-
-
-def _compute_in_eight_bits(network: CheckerNetwork) -> None:
-    if isinstance(network.words.weight, Integers):
-        network.words = _Int8Embedding(network.words.weight)
-    for layer in network.layers:
-        for name in _PRODUCTS:
-            linear = getattr(layer, name)
-            setattr(layer, name, Int8Linear(linear.weight, linear.bias))
+    layers = {name for name in network.state_dict() if name.startswith("layers.")}
+    return {"words.weight"} | {name for name in layers if not name.endswith("norm.weight")}

@@ -72,6 +72,11 @@ class LexicalChecker:
         """Return the share of common words if amounts or negations differ, else 0."""
         return [_contradiction(one, other) for one, other in pairs]
 
+    def answered(self, question: str, texts: Sequence[str]) -> list[float]:
+        """Return the share of the question's content words that each text has."""
+        asked = content_stems(question)
+        return [_share(asked, set(content_stems(text))) if asked else 0.0 for text in texts]
+
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Return unit vectors of hashed content words; zeros for a text without any."""
         rows = np.zeros((len(texts), _DIMENSIONS), np.float32)

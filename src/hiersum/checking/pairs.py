@@ -1,51 +1,63 @@
-"""Turn texts into network input: ids, segments and matches, padded to the longest in a batch."""
+"""Turn texts into network input: ids, segments and matches, back to back without padding."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-MAX_PREMISE = 160
-MAX_HYPOTHESIS = 60
-"""Word pieces; the rest is cut."""
+from hiersum.model.spans import Spans
+
+MAX_PREMISE = 200
+MAX_HYPOTHESIS = 72
+"""Pieces; the rest is cut."""
+END = 1
+"""Id of the piece that ends a text."""
+NUM_SEGMENTS = 3
+"""0: premise; 1: hypothesis; 2: question."""
+NUM_MATCHES = 6
+"""0: end piece; 1: not in the other text; 2: in it; 3, 4, 5: with left, right, both neighbors."""
 
 
 class EncodedPair(NamedTuple):
-    """One sequence: [CLS] premise [SEP] hypothesis [SEP]."""
+    """One sequence: premise </s> hypothesis </s>."""
 
     ids: list[int]
     segments: list[int]
     matches: list[int]
 
 
+class PairBatch(NamedTuple):
+    """Sequences back to back; neighbors of one length are computed together."""
+
+    ids_R: Tensor
+    segments_R: Tensor
+    matches_R: Tensor
+    tokens: Spans
+
+
 def encode_pair(
-    premise: Sequence[int], hypothesis: Sequence[int], start: int, end: int
+    premise: Sequence[int], hypothesis: Sequence[int], *, is_question: bool = False
 ) -> EncodedPair:
-    """Join two texts given as ids; `start` and `end` are the ids of [CLS] and [SEP]."""
+    """Join two texts given as ids."""
     premise, hypothesis = premise[:MAX_PREMISE], hypothesis[:MAX_HYPOTHESIS]
+    segment = 2 if is_question else 1
     return EncodedPair(
-        [start, *premise, end, *hypothesis, end],
-        [0] * (len(premise) + 2) + [1] * (len(hypothesis) + 1),
-        [0, *_matches(premise, hypothesis), 0, *_matches(hypothesis, premise), 0],
+        [*premise, END, *hypothesis, END],
+        [0] * (len(premise) + 1) + [segment] * (len(hypothesis) + 1),
+        [*_matches(premise, hypothesis), 0, *_matches(hypothesis, premise), 0],
     )
 
 
-def collate(pairs: Sequence[EncodedPair]) -> tuple[Tensor, Tensor, Tensor]:
-    """Pad pairs to one length: ids, segments, matches, each (B, T)."""
-    return (
-        pad([p.ids for p in pairs]),
-        pad([p.segments for p in pairs]),
-        pad([p.matches for p in pairs]),
+def collate(pairs: Sequence[EncodedPair]) -> PairBatch:
+    """Lay pairs out one behind the other; sort them by length first."""
+    ids_R, segments_R, matches_R = (
+        torch.tensor(list(chain.from_iterable(column))) for column in zip(*pairs)
     )
-
-
-def pad(rows: Sequence[Sequence[int]]) -> Tensor:
-    """Pad rows with zeros to the longest."""
-    width = max(map(len, rows))
-    return torch.tensor([[*row, *[0] * (width - len(row))] for row in rows], dtype=torch.long)
+    return PairBatch(ids_R, segments_R, matches_R, Spans(tuple(len(pair.ids) for pair in pairs)))
 
 
 def _matches(text: Sequence[int], other: Sequence[int]) -> list[int]:

@@ -72,15 +72,15 @@ def save_pretrained(
 
 
 def from_pretrained(
-    name_or_directory: Path | str, *, dropout: float | None = None, int8: bool = False
+    name_or_directory: Path | str, *, dropout: float | None = None, integers: bool = False
 ) -> Network:
     """Load a network in evaluation mode.
 
     Args:
         name_or_directory: a model folder, or `owner/name[@revision]` on the Hugging Face hub.
         dropout: replaces the dropout it was saved with, for further training.
-        int8: keep stored integers where `quantized` reads them, so that nothing else can use the
-            network.
+        integers: keep stored integers where search reads them, so that only `packed` or `quantized`
+            can use the network.
 
     Raises:
         CheckpointError: a file is missing, damaged or of another format.
@@ -93,9 +93,9 @@ def from_pretrained(
     packed = _read_weights(folder / WEIGHTS, record.get("weights_crc32"))
     with unfilled():
         network = build_network(config)
-    tensors = unpack(packed, quantized_names(network) if int8 else ())
+    tensors = unpack(packed, quantized_names(network) if integers else ())
     _check_names(network.state_dict(), tensors, folder)
-    network.requires_grad_(not int8).load_state_dict(tensors, assign=True)
+    network.requires_grad_(not integers).load_state_dict(tensors, assign=True)
     return network.eval()
 
 

@@ -16,7 +16,13 @@ from hiersum.data.batches import collate
 from hiersum.data.example import InputForm
 from hiersum.errors import CheckpointError
 from hiersum.model.folder import TOKENIZER, from_pretrained
-from hiersum.model.inference import can_pack, copy_modules, packed, quantized
+from hiersum.model.inference import (
+    can_keep_integers,
+    can_pack,
+    copy_modules,
+    packed,
+    quantized,
+)
 from hiersum.model.network import EncoderDecoder, Network
 from hiersum.pretrained import FOLDER
 from hiersum.pretrained.hub import fetch
@@ -60,7 +66,8 @@ class NeuralModel:
         """
         folder = fetch(name_or_dir)
         search = search or SearchConfig()
-        network = from_pretrained(folder, int8=search.int8).requires_grad_(False).to(device)
+        network = from_pretrained(folder, integers=can_keep_integers(device))
+        network = network.requires_grad_(False).to(device)
         path = folder / TOKENIZER
         if not path.exists():
             raise CheckpointError(

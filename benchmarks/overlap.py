@@ -11,7 +11,7 @@ from measure import side_by_side, wikilead_articles, write_results
 from rouge_score.rouge_scorer import RougeScorer
 
 from hiersum.text.overlap import lcs_overlap, ngram_overlap
-from hiersum.text.stemming import stem
+from hiersum.text.words import stem
 
 NUM_PARAGRAPHS = 2_000
 MEAN_TARGET_WORDS = 139  # the length of a target in the paper

@@ -22,7 +22,7 @@ from hiersum.pretrained import FOLDER
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.text.overlap import ngram_overlap
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.training.ranker_examples import RankerBatch, RankerExamples, label_clusters
+from hiersum.training.ranker_corpora import RankerBatch, RankerExamples, label_clusters
 from hiersum.types import Paragraph
 
 NUM_TOKENS = 70

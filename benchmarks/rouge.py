@@ -18,7 +18,7 @@ from hiersum.config import EvaluationConfig
 from hiersum.evaluation.rouge import PRESETS, Preset, RougeScores, score_pairs
 from hiersum.evaluation.significance import Interval
 from hiersum.text.sentences import split_sentences
-from hiersum.text.stemming import stem
+from hiersum.text.words import stem
 
 NUM_PAIRS = 1_000
 METRICS = PRESETS["full"].metrics

@@ -14,7 +14,7 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "src" / "hiersum"
 MAX_LINES = 400
 
-STRINGS = {"words", "sentences", "stemming"}
+STRINGS = {"words", "sentences"}
 """Files of `text` that know strings alone: the types may use them."""
 FLOOR = {
     "errors",

@@ -113,7 +113,7 @@ def test_sources_point_into_the_text_that_was_read() -> None:
     for sentence in summary.sentences:
         for source in sentence.sources:
             document = summary.documents[source.document]
-            assert sentence.text in split_document(document, 160)[source.paragraph]
+            assert sentence.text in split_document(document)[source.paragraph]
     assert "\x1b" not in summary.text
     assert "The ferry is closed for good." in summary.text
 

@@ -223,7 +223,7 @@ class SummarySentence:
     is_quoted: bool = False
     """Whether a neural writer copied it verbatim from a source."""
     speaker: str = ""
-    """Who is quoted, as far as the name of the document says so."""
+    """Who is quoted, if the document's name tells."""
     is_disputed: bool = False
     """Whether another document says otherwise (`Summary.disagreements`)."""
     reason: str = ""

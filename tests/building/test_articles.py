@@ -97,7 +97,7 @@ def test_build_clusters_resumes_to_the_same_files(
     monkeypatch.setattr(clusters_module, "write_clusters", write_until_the_third)
     with pytest.raises(KeyboardInterrupt, match="finished parts are kept in .*broken.*to resume$"):
         build_clusters([articles], broken, BuildSettings())
-    with pytest.raises(DataError, match=r"broken: its clusters are unfinished; run their hiersum"):
+    with pytest.raises(DataError, match=r"broken: its build is unfinished; run the same hiersum"):
         clusters_of(broken)
     build_clusters([articles], broken, BuildSettings())
     assert written[3:] == ["part-00002.parquet", "part-00003.parquet"], "finished parts are kept"
@@ -238,7 +238,7 @@ def test_build_clusters_refuses_another_plan(
 def test_build_clusters_refuses_unusable_folders(articles: Path, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"is not empty; give a new folder for the clusters"):
         build_clusters([articles], tmp_path, BuildSettings())
-    with pytest.raises(InputError, match=r"articles\.jsonl: cannot be made a folder \(Not a dir"):
+    with pytest.raises(InputError, match=r"articles\.jsonl: cannot be made a folder \(File exists"):
         build_clusters([articles], articles, BuildSettings())
 
 

@@ -274,7 +274,7 @@ def test_read_corpus_refuses_an_unfinished_build(dump: Path, tmp_path: Path) -> 
     build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings())
     (tmp_path / "out" / ".building").mkdir()
     with pytest.raises(
-        DataError, match=r"train: its clusters are unfinished; run their hiersum build"
+        DataError, match=r"train: its build is unfinished; run the same hiersum build"
     ):
         list(read_corpus(tmp_path / "out" / "train"))
 

@@ -123,7 +123,7 @@ def test_sources_may_hold_more_clusters_but_not_fewer(write: Write, files: dict[
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("p.txt", "", "p.txt: there is nothing in it to score"),
+        ("p.txt", "", "p.txt: contains nothing to score"),
         (
             "p.txt",
             "one\ntwo\n",
@@ -144,7 +144,7 @@ def test_a_bad_file_gives_one_sentence(
 
 def test_bad_calls_give_one_sentence(files: dict[str, Path]) -> None:
     good, references = files["good"], files["references"]
-    with pytest.raises(HiersumError, match="--json and --markdown exclude each other"):
+    with pytest.raises(HiersumError, match="give only one of --json and --markdown"):
         run("evaluate", good, references, "--json", "--markdown")
     with pytest.raises(HiersumError, match="is compared with itself; give two files"):
         run("compare", good, good, references)

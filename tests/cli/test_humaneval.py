@@ -102,7 +102,7 @@ def test_scores_are_printed_as_tables_markdown_and_json(tmp_path: Path) -> None:
     record = json.loads(run("score", tmp_path / "s", "--accept-proposals", "--json").stdout)
     assert record["rating"]["systems"]["HT"]["mean"] > 0
     both = run("score", tmp_path / "s", "--json", "--markdown")
-    assert_refused(both, "exclude each other")
+    assert_refused(both, "give only one of")
 
 
 def test_answers_go_out_and_come_back(tmp_path: Path) -> None:

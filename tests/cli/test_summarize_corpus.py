@@ -202,10 +202,10 @@ def test_other_settings_do_not_continue_a_run(
     monkeypatch.setattr(batch.PartialResults, "finish", interrupt)
     with pytest.raises(InterruptedRunError):
         summarize_corpus(corpus, target, CONFIG, max_words=20)
-    with pytest.raises(InputError, match="was begun with another options"):
+    with pytest.raises(InputError, match="was started with another options"):
         summarize_corpus(corpus, target, CONFIG, max_words=30)
     corpus.write_text(corpus.read_text() + "\n")
-    with pytest.raises(InputError, match="was begun with another input"):
+    with pytest.raises(InputError, match="was started with another input"):
         summarize_corpus(corpus, target, CONFIG, max_words=20)
 
 

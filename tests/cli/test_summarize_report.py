@@ -38,7 +38,7 @@ def report_of(
     """Do the command's work within this process, which knows the names of things already."""
     config = load_config(None, settings)
     summaries = summarize_files(files, "", config, with_attention=True, **options)
-    list(write_report(summaries, target, config))
+    list(write_report(summaries, target))
     return results_in(target)
 
 
@@ -92,7 +92,7 @@ def test_a_network_shows_what_its_paragraphs_look_at(tmp_path: Path) -> None:
         (["a.txt", "--report", "link.html"], "link.html: is an input too"),
         (["a.txt", "--report", "folder"], "folder: is a folder; give the report a file name"),
         (["a.txt", "--report", "no/r.html"], "no/r.html: cannot be written; make its folder first"),
-        (["folder", "--report", "folder/r.html"], "lies in folder, which is summarised"),
+        (["folder", "--report", "folder/r.html"], "is inside folder, so the next run"),
         (["--input", "c.jsonl", "--report", "r.html"], "--report goes with FILES"),
     ],
 )

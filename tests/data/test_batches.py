@@ -270,7 +270,7 @@ def test_a_place_of_other_settings_and_an_empty_set_are_refused(
     prepared: PreparedSet, tmp_path: Path
 ) -> None:
     for place in (Position(window=0, batch=500), Position(window=9)):
-        with pytest.raises(DataError, match="cannot resume at Position.*begin anew"):
+        with pytest.raises(DataError, match="cannot resume at Position.*start a new run"):
             next(iter(stream(prepared, start=place)))
     with pytest.raises(DataError, match="contains no examples"):
         stream(write_set(tmp_path, [], shard_size=1))

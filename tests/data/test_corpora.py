@@ -163,7 +163,7 @@ def test_a_folder_of_parts_is_one_corpus(tmp_path: Path) -> None:
     assert count_records(tmp_path) == 5
     (tmp_path / ".building").mkdir()
     with pytest.raises(
-        DataError, match="its clusters are unfinished; run their hiersum build again"
+        DataError, match="its build is unfinished; run the same hiersum build again"
     ):
         list(read_corpus(tmp_path))
 

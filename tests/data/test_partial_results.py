@@ -81,7 +81,7 @@ def test_another_plan_is_refused_by_what_changed(tmp_path: Path) -> None:
     with PartialResults.open(target, PLAN) as results:
         results.add(0, record(0))
     with (
-        pytest.raises(InputError, match="out.jsonl.partial: was begun with another settings; give "
+        pytest.raises(InputError, match="out.jsonl.partial: was started with another settings; give "
                                         "another --output, or remove that file"),
         PartialResults.open(target, {**PLAN, "settings": {}}),
     ):  # fmt: skip

@@ -173,7 +173,7 @@ def test_a_run_that_stopped_goes_on_and_does_nothing_twice(
     for _ in range(2):
         with pytest.raises(StoppedError):
             prepare_clusters([clusters], out, Config(), model=model)
-        with pytest.raises(DataError, match="not finished; run the same hiersum prepare again"):
+        with pytest.raises(DataError, match="unfinished; run the same hiersum prepare again"):
             PreparedSet.open(out)
     (out / ".part-00002.parquet.4711.partial").write_bytes(b"half a shard")
     prepare_clusters([clusters], out, Config(), model=model)

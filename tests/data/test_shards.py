@@ -54,7 +54,7 @@ def test_a_flipped_bit_anywhere_in_a_shard_is_refused(tmp_path: Path) -> None:
         with pytest.raises(DataError, match=r"part-00001\.parquet: damaged, its bytes are not"):
             next(reader)
     path.write_bytes(whole[:-1])
-    with pytest.raises(DataError, match="run the same hiersum prepare again to make it anew"):
+    with pytest.raises(DataError, match="run the same hiersum prepare again to rebuild it"):
         list(prepared.read())
 
 
@@ -72,7 +72,7 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
 def test_an_unfinished_set_is_refused(tmp_path: Path) -> None:
     prepared = write_set(tmp_path, made_up_examples(3), shard_size=4)
     prepared.manifest.with_shards((), complete=False).write(tmp_path)
-    with pytest.raises(DataError, match="not finished; run the same hiersum prepare again"):
+    with pytest.raises(DataError, match="unfinished; run the same hiersum prepare again"):
         PreparedSet.open(tmp_path)
 
 
@@ -115,7 +115,7 @@ def test_an_unknown_field_of_a_manifest_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("field", "content", "sentence"),
     [
-        ("name", "../part-00000.parquet", "is not the name of a file beside it"),
+        ("name", "../part-00000.parquet", "does not name a file in its folder"),
         ("name", {}, "shards.name must be str"),
         ("name", "a" * 300, "no such file"),
         ("examples", "many", "shards.examples must be int"),

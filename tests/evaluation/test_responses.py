@@ -46,7 +46,7 @@ def test_anova_and_tukey_are_those_of_scipy_and_statsmodels() -> None:
     assert found.p == pytest.approx(table["PR(>F)"].iloc[0])
     assert [found.between, found.within] == table["df"].tolist()
     theirs = pairwise_tukeyhsd(responses.values, responses.systems)
-    pairs = pair_tests(responses, CONFIG)
+    pairs = pair_tests(responses)
     assert [p.p_tukey for p in pairs] == pytest.approx(theirs.pvalues.tolist(), abs=1e-5)
     assert [-p.difference for p in pairs] == pytest.approx(theirs.meandiffs.tolist())
 
@@ -56,7 +56,7 @@ def test_unequal_numbers_of_responses_are_no_trouble() -> None:
     keep = np.random.default_rng(1).random(len(whole.values)) < 0.6
     part = Responses(whole.items[keep], whole.systems[keep], whole.values[keep], 12, 4)
     theirs = pairwise_tukeyhsd(part.values, part.systems)
-    ours = [p.p_tukey for p in pair_tests(part, CONFIG)]
+    ours = [p.p_tukey for p in pair_tests(part)]
     assert ours == pytest.approx(theirs.pvalues.tolist(), abs=1e-5)
 
 
@@ -104,7 +104,7 @@ def test_an_interval_is_of_items_not_of_responses() -> None:
 def test_what_cannot_be_tested_is_not() -> None:
     alike = Responses(np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.ones(4), 2, 2)
     assert anova(alike) is None
-    (pair,) = pair_tests(alike, CONFIG)
+    (pair,) = pair_tests(alike)
     assert (pair.p_tukey, pair.p_items, pair.difference) == (None, 1.0, 0.0)
     lonely = Responses(np.array([0, 0]), np.array([0, 1]), np.array([1.0, -1.0]), 1, 2)
     assert anova(lonely) is None

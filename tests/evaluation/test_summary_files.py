@@ -66,12 +66,12 @@ def test_ids_are_read_where_there_are_any(write: Write) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("a.txt", "", "a.txt: there is nothing in it to score"),
-        ("a.jsonl", "\n\n", "a.jsonl: there is nothing in it to score"),
+        ("a.txt", "", "a.txt: contains nothing to score"),
+        ("a.jsonl", "\n\n", "a.jsonl: contains nothing to score"),
         ("a.jsonl", jsonl({"id": 1, "summary": "s"}, {"id": "1", "summary": "t"}),
          "a.jsonl:2: the id '1' is already at .*a.jsonl:1"),
         ("a.jsonl", jsonl({"id": "x", "summary": "s"}, {"summary": "t"}),
-         "a.jsonl:2: some entries have an id and some do not; give all one"),
+         "a.jsonl:2: some entries have an id and some do not; give every entry one"),
         ("a.jsonl", jsonl({"summary": "t"}, {"id": "x", "summary": "s"}),
          "a.jsonl:2: some entries have an id and some do not"),
         ("a.jsonl", jsonl({"id": "x"}), 'a.jsonl:1: no text under "summary", "prediction"'),

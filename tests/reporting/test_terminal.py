@@ -124,7 +124,7 @@ def test_a_summary_of_which_nothing_is_left_says_so() -> None:
     dropped = (SummarySentence("Nobody said this."),)
     summary = Summary(sentences=(), dropped=dropped, documents=DOCUMENTS, paragraphs=())
     assert shown(summary, terminal=False).splitlines() == [
-        "Nothing is left of this summary, for no source supports any of its sentences."
+        "Nothing is left of this summary: no source supports any of its sentences."
     ]
     assert shown(Summary((), DOCUMENTS, ()), terminal=False).splitlines() == [
         "The model wrote nothing about these documents; another --system may."

@@ -156,7 +156,7 @@ def test_report_names_what_is_missing() -> None:
     small = {**record_of("lead"), "ranking": {"cuts": [], "reason": "c: every cluster is small"}}
     assert "Table 1 could not be measured: c: every cluster is small." in to_text(small)
     given = to_text(record_of("ht", given="some/model"))
-    assert "Not trained here but given, with a vocabulary of their own: HT (1,600 tokens)." in given
+    assert "Not trained here but given, each with its own vocabulary: HT (1,600 tokens)." in given
 
 
 def test_to_markdown_has_all_tables_in_order() -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from made_up import made_up_articles, write_lines
 
-from hiersum.data.corpora import read_corpus, write_clusters
+from hiersum.data.corpora import count_all, read_corpus, write_clusters
 from hiersum.data.records import cluster_from_record
 from hiersum.reproduction.experiment import CorpusSettings, Experiment, RunSettings
 from hiersum.reproduction.systems import Sizes
-from hiersum.reproduction.work import Workshop, count_all, draw
+from hiersum.reproduction.work import Workshop, draw
 from hiersum.types import CitedSentence
 
 

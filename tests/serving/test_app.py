@@ -194,7 +194,7 @@ def test_bodies_that_arrive_at_once_are_bounded_together(
     assert refused.status_code == 429
     assert refused.headers["retry-after"] == "5"
     assert refused.json()["detail"] == (
-        "the request: too much is arriving at once; try again in a moment"
+        "the request: the server is receiving too much at once; try again in a moment"
     )
     assert client.post("/v1/summarize", json=BODY).status_code == 200, "the room is free again"
 

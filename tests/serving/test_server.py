@@ -133,4 +133,6 @@ def test_without_the_extra_it_says_how_to_install_it(tmp_path: Path) -> None:
 def test_a_door_open_to_others_is_noted(start: Start, notes: list[str]) -> None:
     _, url = start("--host", "127.0.0.2")
     assert url.startswith("http://127.0.0.2:")
-    assert notes[0].startswith("note: whoever can reach 127.0.0.2 can use this server; --api-key")
+    assert notes[0].startswith(
+        "note: anyone who can reach 127.0.0.2 can use this server; set --api-key"
+    )

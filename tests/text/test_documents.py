@@ -130,7 +130,7 @@ def test_read_documents_reports_every_entry_of_a_folder(write: Write, tmp_path: 
     assert [(Path(u.name).name, u.reason) for u in unread] == [
         ("dangling.txt", "not a regular file"),
         ("loop", "a link to a folder"),
-        ("script.py", "not a kind that is read in folders; name it by itself"),
+        ("script.py", "not a file type that is read from folders; name it explicitly"),
     ]
 
 
@@ -142,7 +142,7 @@ def test_read_documents_follows_no_link_out_of_a_folder(write: Write, tmp_path: 
     documents, unread = read_documents([tmp_path / "folder"], CONFIG)
     assert [Path(d.name).name for d in documents] == ["a.txt", "c.txt"]
     assert [(Path(u.name).name, u.reason) for u in unread] == [
-        ("b.txt", "a link to a file outside of the folder; name it by itself")
+        ("b.txt", "a link to a file outside the folder; name it explicitly")
     ]
     assert read_documents([tmp_path / "folder" / "b.txt"], CONFIG)[0][0].text == PROSE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hiersum.errors import ConfigError
-from hiersum.text.languages import check_language, detect_language, main_language
+from hiersum.text.encodings import check_language, detect_language, main_language
 
 TEXTS = {
     "en": "The harbour bridge reopened on Monday after eleven months of repairs, and it was cheap.",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nltk.stem.porter import PorterStemmer
 
-from hiersum.text.stemming import stem
+from hiersum.text.words import stem
 
 NLTK = PorterStemmer()
 ROOTS = """relat condit ration valenc digit conform radic differ vile analog vietnam predic oper feudal

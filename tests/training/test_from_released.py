@@ -149,7 +149,7 @@ LAYER = "encoder.transformer_layers"
         (reshaped("encoder.ranker.weight", 8), "weights of another network: encoder.ranker.weight"),
         (
             reshaped(f"{LAYER}.0.feed_forward.w_1.weight", 3, 8),
-            r"has the shape \(3, 8\), but its other sizes ask for \(12, 8\)",
+            r"has the shape \(3, 8\), but its other sizes call for \(12, 8\)",
         ),
         (option(heads=2), "must say how many inter_heads there are, got None"),
         (option(heads=2, inter_heads=2), "says inter_heads 2, but .* has 4"),

@@ -215,7 +215,7 @@ def drop(folder: Path) -> None:
         (lambda f: edit(f, feed_forward_proj="gated-silu"), {}, "'gated-silu'; only relu"),
         (lambda f: edit(f, d_model=None), {}, "config.json must give d_model, got None"),
         (lambda f: edit(f, layer_norm_epsilon=1e-5), {}, "layer_norm_epsilon must be 1e-06"),
-        (lambda f: edit(f, d_ff=33), {}, r"but config.json asks for \(33, 24\)"),
+        (lambda f: edit(f, d_ff=33), {}, r"but config.json calls for \(33, 24\)"),
         (lambda f: (f / "config.json").write_text("{"), {}, "missing or not valid JSON"),
         (lambda f: (f / "model.safetensors").unlink(), {}, r"has no \*\.safetensors"),
         (cut, {}, "damaged or cut off"),

@@ -9,8 +9,8 @@ from support import small_vocabulary
 
 from hiersum.config import load_config
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.training import ranker_examples
-from hiersum.training.ranker_examples import RankerExamples, label_clusters, read_unseen
+from hiersum.training import ranker_corpora
+from hiersum.training.ranker_corpora import RankerExamples, label_clusters, read_unseen
 from hiersum.types import Cluster, Document
 
 TOKENIZER = Tokenizer(small_vocabulary("paper"), "paper")
@@ -53,7 +53,7 @@ def test_some_paragraphs_of_a_cluster_are_drawn_by_it_and_the_seed_alone(
     assert set(alone.labels) < set(whole.labels)
     seeds = set()
     for seed in range(9):
-        monkeypatch.setattr(ranker_examples, "SEED", seed)
+        monkeypatch.setattr(ranker_corpora, "SEED", seed)
         seeds.add(tuple(label(CLUSTERS[:1], *draw).labels))
     assert len(seeds) > 1
 
@@ -90,6 +90,6 @@ def test_parts_joined_are_the_whole() -> None:
 
 @pytest.mark.parametrize("limit", [1, 5])
 def test_long_paragraphs_are_cut(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranker_examples, "MAX_TOKENS", limit)
+    monkeypatch.setattr(ranker_corpora, "MAX_TOKENS", limit)
     lengths = np.diff(label(CLUSTERS).paragraph_starts)
     assert lengths.max() == limit

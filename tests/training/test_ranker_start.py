@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from hiersum.ranking.neural import RankerNetwork, RankerShape, pack
-from hiersum.training.ranker_examples import RankerExamples
+from hiersum.training.ranker_corpora import RankerExamples
 from hiersum.training.ranker_start import rarity, start_weights
 
 COMMON = 3

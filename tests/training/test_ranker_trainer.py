@@ -24,7 +24,7 @@ from hiersum.errors import CheckpointError, ConfigError, TrainingError
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.training import ranker_trainer
-from hiersum.training.ranker_examples import SEED, RankerExamples, label_clusters
+from hiersum.training.ranker_corpora import SEED, RankerExamples, label_clusters
 from hiersum.training.ranker_trainer import RankerTrainer, train_ranker
 from hiersum.training.run_folder import RunFolder, read_metrics
 from hiersum.types import Cluster, Document, Paragraph
@@ -194,7 +194,7 @@ def test_a_loss_that_is_no_number_stops_the_run_and_keeps_the_last_checkpoint(
         return replace(made, labels=made.labels * float("nan")) if bad else made
 
     monkeypatch.setattr(RankerExamples, "batch", poisoned)
-    message = r"step 5: the loss is nan; the last good checkpoint stays in .*optimizer"
+    message = r"step 5: the loss is nan; the last good checkpoint is in .*optimizer"
     with pytest.raises(TrainingError, match=message):
         run(settings(), tmp_path)
     checkpoint = tmp_path / "run/checkpoints/step-3"
@@ -207,7 +207,7 @@ def test_a_run_goes_on_only_with_its_settings_and_its_paragraphs(tmp_path: Path)
     run(settings(), tmp_path)
     with pytest.raises(ConfigError, match=r"its run has ranker_training\.width = 16, not 8"):
         run(settings(width=8), tmp_path)
-    with pytest.raises(TrainingError, match="this run learned from other paragraphs than these"):
+    with pytest.raises(TrainingError, match="this run was trained on other paragraphs"):
         train_ranker(
             settings(), examples(3), None, TOKENIZER, run=tmp_path / "run", out=tmp_path / "model"
         )
@@ -295,4 +295,4 @@ def test_asked_to_stop_it_saves_and_says_how_to_go_on(places: tuple[Path, Path, 
     process.send_signal(signal.SIGTERM)
     _, stderr = process.communicate()
     assert process.returncode == 2, stderr
-    assert "the same command goes on from there" in stderr
+    assert "run the same command again to resume" in stderr

@@ -86,7 +86,7 @@ def test_a_full_disk_leaves_the_earlier_checkpoints(
 
 def test_a_folder_of_something_else_is_refused(write: Callable[..., Path], tmp_path: Path) -> None:
     write("thesis.txt", "years of work")
-    with pytest.raises(InputError, match="is not empty and holds no run"):
+    with pytest.raises(InputError, match="is not empty, and is not the folder of a run"):
         RunFolder(tmp_path).begin(Config())
     file = write("file", "x")
     with pytest.raises(InputError, match="cannot be made"):

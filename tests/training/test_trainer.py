@@ -132,7 +132,7 @@ def test_asked_to_stop_it_saves_and_says_how_to_go_on(settings: Settings, tmp_pa
     process.send_signal(signal.SIGTERM)
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 2
-    assert "the same command goes on from there" in stderr
+    assert "run the same command again to resume" in stderr
     newest = RunFolder(tmp_path / "run").newest()
     assert newest is not None
     assert f"stopped after step {newest.state.step} " in stderr

@@ -30,14 +30,12 @@ from hiersum.building.workplace import (
     Tally,
     Workplace,
     parts_between,
-    read_json,
     run_stage,
     save_array,
-    write_json,
     write_rows,
 )
 from hiersum.data.corpora import count_all, read_corpus
-from hiersum.data.files import checksum
+from hiersum.data.files import checksum, read_json, write_json
 from hiersum.data.records import BadRecords
 from hiersum.errors import DataError
 from hiersum.jobs.parallel import Engine, LocalEngine

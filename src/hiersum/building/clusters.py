@@ -13,8 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from hiersum.building.workplace import ClusterPart, Tally, Workplace, write_json
+from hiersum.building.workplace import ClusterPart, Tally, Workplace
 from hiersum.data.corpora import write_clusters
+from hiersum.data.files import write_json
 from hiersum.text.facts import Evidence, without_asides
 from hiersum.text.overlap import ngram_overlap
 from hiersum.text.paragraphs import remove_clones

@@ -38,9 +38,9 @@ from hiersum.building.workplace import (
     Workplace,
     save_array,
     save_arrays,
-    write_json,
     write_rows,
 )
+from hiersum.data.files import write_json
 from hiersum.errors import DataError
 
 CHUNK_BYTES = 8_000_000

@@ -4,7 +4,7 @@
     .jsonl (.gz)                 lines {"url": ..., "text" or "html": ...}, optional "title"
     .html .htm .xhtml (.gz)      saved pages, which name their own URL or are stored as HOST/PATH
 
-What cannot be read is counted by reason.
+Unreadable pages are counted by reason.
 """
 
 from __future__ import annotations

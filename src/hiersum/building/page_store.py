@@ -39,9 +39,9 @@ from hiersum.building.workplace import (
     Workplace,
     new_folder,
     save_array,
-    write_json,
     write_rows,
 )
+from hiersum.data.files import write_json
 from hiersum.text.encodings import UNKNOWN, clean_text, detect_language
 from hiersum.text.paragraphs import is_fragment, split_text
 from hiersum.text.words import split_words

@@ -42,12 +42,10 @@ from hiersum.building.workplace import (
     Tally,
     Workplace,
     parts_between,
-    read_json,
     run_stage,
     save_array,
-    write_json,
 )
-from hiersum.data.files import checksum, write_atomically
+from hiersum.data.files import checksum, read_json, write_atomically, write_json
 from hiersum.errors import ConfigError, DataError, InputError, MissingDependencyError
 from hiersum.jobs.parallel import Engine, LocalEngine
 from hiersum.text.encodings import check_language

@@ -6,7 +6,6 @@ killed run therefore resumes with the parts without a tally, and produces the sa
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -21,8 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.data.corpora import BUILDING
-from hiersum.data.files import alone_in, make_folder, read_whole, write_atomically
-from hiersum.data.records import parse_json
+from hiersum.data.files import alone_in, make_folder, read_json, write_atomically, write_json
 from hiersum.errors import InputError
 from hiersum.jobs.parallel import Engine
 from hiersum.jobs.progress import RESUME, keeping, tracked
@@ -145,16 +143,6 @@ def run_stage(
             )
         total.update(read_json(path))
     return total
-
-
-def read_json(path: Path) -> Any:
-    return parse_json(read_whole(path), str(path))
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Write a value as JSON, atomically."""
-    with write_atomically(path) as file:
-        file.write(json.dumps(value, indent=2).encode() + b"\n")
 
 
 def save_array(array: NDArray[Any], path: Path) -> None:

@@ -44,13 +44,13 @@ _UsageError: type[Any] = next(
 )
 
 TORCH_SETTINGS = {
-    # Threads that wait sleep: spinning takes the core from the thread that they wait for, and on a
-    # busy machine tripled the processor time of a summary.
+    # Waiting threads sleep. Spinning would take the core from the thread they wait for; on a busy
+    # machine, it tripled the processor time of a summary.
     "OMP_WAIT_POLICY": "PASSIVE",
     # oneDNN keeps a kernel for every shape, and ragged batches hardly ever repeat one.
     "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "256",
 }
-"""Environment variables that torch's libraries read when they are loaded; the user's own go first."""
+"""Environment variables that torch's libraries read when loaded; the user's own take precedence."""
 
 app = typer.Typer(
     name="hiersum",
@@ -120,7 +120,7 @@ def main() -> NoReturn:
 
 
 class _Lines(logging.Formatter):
-    """Warnings as notes, progress as it is."""
+    """Formats warnings as notes, and progress unchanged."""
 
     def format(self, record: logging.LogRecord) -> str:
         note = "note: " if record.levelno >= logging.WARNING else ""

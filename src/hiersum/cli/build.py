@@ -97,7 +97,7 @@ def build_wikipedia_clusters(
         Option(
             "--pages",
             help="Source pages: WARC or WET, JSON Lines of url and text, saved HTML, or folders of "
-            "these; repeatable. Without any, only DIR/missing.txt is of use: the addresses to fetch.",
+            "these; repeatable. Without any, only DIR/missing.txt is written, the addresses to fetch.",
         ),
     ] = None,
     search: Annotated[
@@ -107,7 +107,9 @@ def build_wikipedia_clusters(
         Path | None,
         Option(help="Your own search results, JSON Lines of title and urls.  [default: BM25]"),
     ] = None,
-    language: Annotated[str, Option(help="Keep only pages in this language, or any.")] = "en",
+    language: Annotated[
+        str, Option(help="Keep only pages in this language; any keeps all.")
+    ] = "en",
     min_words: MinWordsOption = 1,
     max_words: MaxWordsOption = None,
     valid: Annotated[float, Option(min=0, max=1, help="Share of articles for validation.")] = 0.023,

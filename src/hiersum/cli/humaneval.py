@@ -151,7 +151,8 @@ def score(
         bool, Option("--accept-proposals", help="Count marks that no person has confirmed.")
     ] = False,
     max_failed_checks: Annotated[
-        int | None, Option(min=0, help="Leave out judges who failed more checks than this.")
+        int | None,
+        Option(min=0, help="Leave out judges who failed more attention checks than this."),
     ] = None,
     as_json: JsonOption = False,
     as_markdown: MarkdownOption = False,

@@ -163,7 +163,7 @@ def _name_values(function: Callable[..., None]) -> None:
 
 
 def _as_command(function: Callable[..., None]) -> Callable[..., None]:
-    """Add what its function need not know: the option --quiet, and what Ctrl-C prints."""
+    """Add the option --quiet, and a message on Ctrl-C."""
 
     @wraps(function)
     def run(*, quiet: bool, **given: Any) -> None:
@@ -200,9 +200,9 @@ def note(message: str) -> None:
 
 
 def check_one_format(*, as_json: bool, as_markdown: bool) -> None:
-    """Refuse two output formats at once."""
+    """Refuse two output formats together."""
     if as_json and as_markdown:
-        raise InputError("--json and --markdown exclude each other; give one of them")
+        raise InputError("give only one of --json and --markdown")
 
 
 def print_facts(facts: Mapping[str, object], *, as_json: bool) -> None:

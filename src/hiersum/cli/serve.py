@@ -57,7 +57,7 @@ def serve(
     if replicas is not None and engine != "ray":
         raise InputError("--replicas goes with --engine ray")
     if host not in _LOCAL and api_key is None:
-        note(f"whoever can reach {host} can use this server; --api-key keeps others out")
+        note(f"anyone who can reach {host} can use this server; set --api-key to prevent that")
     check_extra("hiersum serve", "serve", "fastapi", "uvicorn", "prometheus_client")
     from hiersum.serving.server import listen, run_app, serve_replicas, url_of
 

@@ -141,7 +141,7 @@ def summarize(
     if files or title:
         raise InputError("--input summarises a corpus; leave out FILES and --title")
     if report_path is not None:
-        raise InputError(f"--report goes with FILES; leave out --input, write: {input_path}")
+        raise InputError(f"--report goes with FILES; give {input_path} without --input")
     check_exists(input_path)
     config = load_config(config_path, settings or (), recommended=recommended_settings(model))
     _check_request(config, title, **asked)
@@ -199,7 +199,9 @@ def summarize_files(
         return
     if len(cluster_files) < len(files):
         other = next(path for path in files if Path(path) not in cluster_files)
-        raise InputError(f"{cluster_files[0]} holds clusters and {other} does not; give one kind")
+        raise InputError(
+            f"{cluster_files[0]} holds clusters and {other} does not; give only one kind of file"
+        )
     corpora = []
     for path in check_exists(cluster_files):
         bad = BadRecords(skip=skip_bad)
@@ -302,8 +304,8 @@ def _check_outside(target: Path, sources: Sequence[Path | str], what: str) -> No
     for source in map(Path, sources):
         if source.is_dir() and target.resolve().is_relative_to(source.resolve()):
             raise InputError(
-                f"{target}: lies in {source}, which is summarised, so that it would be read as a "
-                f"document next time; write {what} elsewhere"
+                f"{target}: is inside {source}, so the next run would read it as a document; write "
+                f"{what} elsewhere"
             )
 
 
@@ -335,4 +337,4 @@ def _print_summaries(summaries: Iterator[Summary], *, is_printed: bool, as_json:
         for unread in summary.unread[:_MAX_NOTES]:
             note(f"{unread.name}: {unread.reason}")
         if (num_more := len(summary.unread) - _MAX_NOTES) > 0:
-            note(f"and {num_more} more were not read; --json names them all")
+            note(f"and {num_more} more were not read; --json lists them all")

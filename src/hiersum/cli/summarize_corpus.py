@@ -134,7 +134,7 @@ def _outcomes(
     summarizer: Summarizer,
     engine: Engine | None,
 ) -> Iterator[Outcome]:
-    """Summarise the clusters that have no result yet, in windows, whoever does the work."""
+    """Summarise the clusters that have no result yet, in windows, here or on an engine."""
     rest = ((number, cluster) for number, cluster in enumerate(clusters) if number not in results)
     windows = iter(lambda: tuple(islice(rest, WINDOW)), ())
     if engine is None:

@@ -133,7 +133,6 @@ def plot(
     """Draw the curves of runs, or the plan of a summary: which sentence has which source."""
     first, *others = sources
     if first.is_dir():
-        check_extra("drawing curves", "train", "matplotlib")
         from hiersum.training.run_folder import plot_runs
 
         typer.echo(plot_runs(sources, out or first / "curves.svg"))
@@ -196,7 +195,7 @@ def train_ranker(
     Run the same command again to resume.
     """
     config = load_config(config_path, settings or ())
-    from hiersum.training.ranker_corpora import train_ranker_on
+    from hiersum.training.ranker_trainer import train_ranker_on
 
     learned = _corpora(clusters, corpus, skip_bad=skip_bad, workers=workers)
     chosen_by = _corpora(valid, corpus, skip_bad=skip_bad, workers=workers) if valid else None
@@ -208,7 +207,10 @@ def rank_eval(
     model: TokenizerFolderOption,
     is_all: Annotated[
         bool,
-        Option("--all", help="Measure on all clusters, also where a ranker keeps most paragraphs."),
+        Option(
+            "--all",
+            help="Measure on small clusters too, of which every ranker keeps most paragraphs.",
+        ),
     ] = False,
     corpus: CorpusOption = "auto",
     skip_bad: SkipBadOption = False,

@@ -166,7 +166,7 @@ class BatchStream:
             if place.batch >= len(batches):
                 raise DataError(
                     f"{self.prepared.folder}: cannot resume at {place}; the set or the "
-                    "settings have changed, so begin anew"
+                    "settings have changed, so start a new run"
                 )
             for indices in batches[place.batch :]:
                 place = self._after(place, len(batches))

@@ -238,7 +238,7 @@ def _parts(path: Path) -> list[Path]:
 def _read_clusters(path: Path, bad: BadRecords) -> Iterator[Cluster]:
     if os.path.isdir(path):
         if (path / BUILDING).exists() or (path.parent / BUILDING).exists():
-            raise DataError(f"{path}: its clusters are unfinished; run their hiersum build again")
+            raise DataError(f"{path}: its build is unfinished; run the same hiersum build again")
         for part in _parts(path):
             yield from _read_clusters(part, bad)
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import gzip
 import hashlib
+import json
 import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from hiersum.data.records import parse_json
 from hiersum.errors import DataError, InputError, check_extra
 from hiersum.jobs.atomic import replacing
 
@@ -119,6 +121,17 @@ def parquet_rows(path: Path) -> int | None:
     except (pa.ArrowException, OSError):
         return None  # reading the file raises a proper error
     return num_rows
+
+
+def read_json(path: Path) -> Any:
+    """Return the value in a JSON file."""
+    return parse_json(read_whole(path), str(path))
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value as a JSON file, atomically."""
+    with write_atomically(path) as file:
+        file.write(json.dumps(value, indent=2).encode() + b"\n")
 
 
 @contextmanager

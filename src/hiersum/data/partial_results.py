@@ -113,8 +113,8 @@ class PartialResults:
     def _refuse(self, found: Any, wanted: Mapping[str, Any]) -> None:
         changed = [name for name in wanted if found.get(name) != wanted[name]]
         raise InputError(
-            f"{self.path_of(self._target)}: was begun with another {' and '.join(changed)}; give "
-            "another --output, or remove that file to begin anew"
+            f"{self.path_of(self._target)}: was started with another {' and '.join(changed)}; give "
+            "another --output, or remove that file to start over"
         )
 
     def _records(self) -> Iterator[dict[str, Any]]:

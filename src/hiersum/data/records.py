@@ -31,7 +31,7 @@ class BadRecords:
     skip: bool = False
     count: int = 0
     messages: list[str] = field(default_factory=list)
-    """The first five errors."""
+    """The first five messages."""
 
     def handle(self, error: DataError) -> None:
         """Raise the error, or count it if `skip` is set."""

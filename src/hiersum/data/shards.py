@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.config.loader import build_section
-from hiersum.data.files import write_atomically
+from hiersum.data.files import write_atomically, write_json
 from hiersum.errors import ConfigError, DataError
 from hiersum.ranking.ranker import RANKER_FILES
 from hiersum.types import Example
@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # pyarrow is loaded only where shards are read or written
 Ints = NDArray[np.int64]
 FORMAT = 1
 MANIFEST, TOKENIZER = "manifest.json", "tokenizer.model"
-_ANEW = "run the same hiersum prepare again to make it anew"
+_AGAIN = "run the same hiersum prepare again to rebuild it"
 _EDGE = ("row", "column", "weight")
 _REQUIRED = ("id", "title", "paragraph_ids", "documents", "positions", "scores", "graph")
 
@@ -87,8 +87,7 @@ class Manifest:
     def write(self, folder: Path) -> None:
         """Write the manifest into its folder, replacing an earlier one."""
         record = {"format": FORMAT, "library": "hiersum", **dataclasses.asdict(self)}
-        with write_atomically(folder / MANIFEST) as file:
-            file.write(json.dumps(record, indent=2, ensure_ascii=False).encode() + b"\n")
+        write_json(folder / MANIFEST, record)
 
     @classmethod
     def read(cls, folder: Path) -> Manifest:
@@ -120,7 +119,7 @@ class Manifest:
             raise DataError(f"{path}: a field is missing or unknown ({error})") from error
         for shard in manifest.shards:
             if Path(shard.name).name != shard.name:
-                raise DataError(f"{path}: {shard.name!r} is not the name of a file beside it")
+                raise DataError(f"{path}: {shard.name!r} does not name a file in its folder")
         return manifest
 
 
@@ -133,17 +132,15 @@ class PreparedSet:
 
     @classmethod
     def open(cls, folder: Path | str) -> PreparedSet:
-        """Open a prepared set that is finished and lacks no file."""
+        """Open a prepared set that is finished and complete."""
         folder = Path(folder)
         manifest = Manifest.read(folder)
         if not manifest.complete:
-            raise DataError(
-                f"{folder}: not finished; run the same hiersum prepare again, it goes on from there"
-            )
+            raise DataError(f"{folder}: unfinished; run the same hiersum prepare again to resume")
         prepared = cls(folder, manifest)
         for path in (prepared.tokenizer_path, *(folder / shard.name for shard in manifest.shards)):
             if not os.path.isfile(path):  # unlike Path.is_file, this never raises
-                raise DataError(f"{path}: no such file, but {MANIFEST} names it; {_ANEW}")
+                raise DataError(f"{path}: no such file, but {MANIFEST} names it; {_AGAIN}")
         return prepared
 
     def __len__(self) -> int:
@@ -181,7 +178,7 @@ class PreparedSet:
             return rows
         except (pa.ArrowException, OSError, ValueError) as error:
             reason = str(error).split("\n")[0][:200]
-            raise DataError(f"{self.folder / shard.name}: damaged ({reason}); {_ANEW}") from error
+            raise DataError(f"{self.folder / shard.name}: damaged ({reason}); {_AGAIN}") from error
 
 
 def write_shard(folder: Path, name: str, examples: Sequence[Example], *, skipped: int) -> Shard:
@@ -207,10 +204,10 @@ def read_shard(folder: Path, shard: Shard) -> bytes:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); {_ANEW}") from error
+        raise DataError(f"{path}: cannot be read ({error.strerror}); {_AGAIN}") from error
     if hashlib.sha256(data).hexdigest() != shard.checksum:
         raise DataError(
-            f"{path}: damaged, its bytes are not those that {MANIFEST} was written for; {_ANEW}"
+            f"{path}: damaged, its bytes are not those that {MANIFEST} was written for; {_AGAIN}"
         )
     return data
 

@@ -36,7 +36,7 @@ Scale = Literal["ordinal", "interval"]
 CONFIDENCE = 0.95
 """Confidence level of intervals."""
 SEED = 1
-"""Of the bootstrap and of the permutation test; signatures name it."""
+"""The seed of the bootstrap and of the permutation test; signatures include it."""
 TRIALS = 10_000
 """Random swaps of two systems' scores behind a p-value."""
 _BOUNDS = (2.5, 97.5)  # the percentiles that bound an interval

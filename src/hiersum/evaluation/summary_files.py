@@ -39,18 +39,20 @@ class Entries(Generic[Item]):
 
     @classmethod
     def of(cls, path: Path, found: Iterable[tuple[str, str, Item]]) -> Entries[Item]:
-        """Collect (id or "", place in the file, item); all items have an id of their own, or none."""
+        """Collect (id or "", place in the file, item); all items have their own id, or none has one."""
         places: dict[str, str] = {}
         items: list[Item] = []
         for entry_id, where, item in found:
             if entry_id in places and entry_id:
                 raise DataError(f"{where}: the id {entry_id!r} is already at {places[entry_id]}")
             if items and bool(entry_id) == ("" in places):
-                raise DataError(f"{where}: some entries have an id and some do not; give all one")
+                raise DataError(
+                    f"{where}: some entries have an id and some do not; give every entry one"
+                )
             places[entry_id] = where
             items.append(item)
         if not items:
-            raise DataError(f"{path}: there is nothing in it to score")
+            raise DataError(f"{path}: contains nothing to score")
         return cls(path, tuple(items), () if "" in places else tuple(places))
 
 

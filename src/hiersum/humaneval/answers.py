@@ -289,9 +289,9 @@ def propose(answer: str, correct: Sequence[str]) -> Proposal:
     given = _words(answer)
     wanted = [_words(text) for text in correct]
     if given in wanted or _values(answer) in [_values(text) for text in correct]:
-        return Proposal(1.0, "the same, written otherwise")
+        return Proposal(1.0, "the same in another spelling")
     if any(_contains(given, words) for words in wanted):
-        return Proposal(0.5, "holds the right answer")
+        return Proposal(0.5, "contains the right answer")
     if any(_contains(words, given) for words in wanted):
         return Proposal(0.5, "a part of the right answer")
     return Proposal(0.0, "something else")

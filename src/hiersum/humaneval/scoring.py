@@ -381,5 +381,5 @@ def _notes(
         notes.append(f"left out for failed attention checks: {', '.join(left_out)}")
     for kind, finding, found in (("qa", qa, collected.qa), ("rating", rating, collected.ratings)):
         if finding is None and any(task.kind == kind for task in study.tasks):
-            notes.append(f"{kind}: no table yet, for want of answers ({len(found)} values)")
+            notes.append(f"{kind}: not enough answers for a table yet ({len(found)} values)")
     return notes

@@ -77,7 +77,9 @@ class LocalEngine:
                 logger.warning("a worker process was killed; repeating its work")
                 unfinished = pool.unfinished
             except KeyboardInterrupt:
-                logger.warning("finishing the parts that were begun; Ctrl-C again stops at once")
+                logger.warning(
+                    "finishing the parts in progress; press Ctrl-C again to stop at once"
+                )
                 raise
             finally:
                 pool.close()

@@ -32,7 +32,7 @@ from hiersum.ranking.ranker import CONFIG, RANKER_FORMAT, read_record, replace_f
 from hiersum.ranking.topic import bare_title, find_topic
 from hiersum.text.sentences import ends_sentence
 from hiersum.text.tfidf import TfidfSpace
-from hiersum.text.words import leans_on_another, query_stems, split_stems, split_words
+from hiersum.text.words import leans_on_another, query_stems, split_stems
 from hiersum.types import Paragraph
 
 Floats = NDArray[np.float64]
@@ -62,8 +62,8 @@ def features(title: str, paragraphs: Sequence[Paragraph]) -> Floats:
     If no word of the title occurs in the paragraphs, the documents' topic replaces it.
     """
     texts = [paragraph.text for paragraph in paragraphs]
-    words = [split_words(text) for text in texts]
-    stems = [split_stems(text) for text in texts]
+    words = [paragraph.words for paragraph in paragraphs]
+    stems = [paragraph.stems for paragraph in paragraphs]
     space = TfidfSpace(texts)
     vectors = space.vectors
     query = query_stems(title)

@@ -25,7 +25,7 @@ _MAX_NAMES = 10
 _DOUBTFUL = "bold underline red"
 _MARK = "\u2039?\u203a"
 _NOTHING_WRITTEN = "The model wrote nothing about these documents; another --system may."
-_NOTHING_LEFT = "Nothing is left of this summary, for no source supports any of its sentences."
+_NOTHING_LEFT = "Nothing is left of this summary: no source supports any of its sentences."
 
 
 def print_summary(summary: Summary, console: Console) -> None:

@@ -52,13 +52,13 @@ class RunSettings:
     clusters: int = 0
     """Training budget in clusters instead of tokens; 0: `million_tokens`."""
     seeds: int = 1
-    """Train the systems in `seeded` so many times, each with another seed."""
+    """How many times to train the systems in `seeded`, each time with another seed."""
     seeded: tuple[str, ...] = ("ht", "ft-800", "ht-without-gt")
     """Systems whose scores are averaged over `seeds`."""
     validations: int = 20
     """How often a network is validated during training."""
     checkpoints: int = 5
-    """Average the scores of so many of the best checkpoints by validation loss."""
+    """Average the scores of this many of the best checkpoints by validation loss."""
     ranking: Literal["large", "all"] = "large"
     """Clusters of Table 1: with more than twice as many paragraphs as are read, or `all`."""
     processes: int = 1
@@ -79,7 +79,7 @@ class RunSettings:
         if self.checkpoints > self.validations:
             raise ConfigError(
                 f"experiment.checkpoints ({self.checkpoints}) cannot be more than "
-                f"experiment.validations ({self.validations}): each leaves one"
+                f"experiment.validations ({self.validations}): each validation saves one"
             )
         for row in (*self.systems, *self.seeded):
             if row not in ROWS:
@@ -106,11 +106,11 @@ class CorpusSettings:
     vocabulary: str = ""
     """A SentencePiece model to use instead of training one; shards need theirs."""
     max_train: int = 0
-    """Train on so many records, drawn at random; 0: all."""
+    """Train on this many records, drawn at random; 0: all."""
     max_valid: int = 0
-    """Validate on so many; 0: all."""
+    """Validate on this many; 0: all."""
     max_test: int = 0
-    """Test on so many; 0: all."""
+    """Test on this many; 0: all."""
     search: int = 10
     """Other articles in a cluster, found by searching for its title."""
     skip_bad: bool = False

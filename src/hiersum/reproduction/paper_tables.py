@@ -83,7 +83,7 @@ def _notes(record: Record) -> Iterator[str]:
     yield (
         "Intervals are 95 % bootstrap intervals over the test clusters. p against HT: approximate "
         "randomisation, for ROUGE-1 / 2 / L, corrected for the number of rows by Holm's method; "
-        "neither knows how another seed of training would have come out."
+        "neither accounts for training with another seed."
     )
     yield (
         "Reading: each test cluster is paired with another one. A system that ignores its input writes "
@@ -105,7 +105,7 @@ def _notes(record: Record) -> Iterator[str]:
         yield f"Table 1 could not be measured: {ranking['reason']}."
     given = [r["label"] for r in record["rows"] if r["training"] and r["training"]["given"]]
     if given:
-        yield f"Not trained here but given, with a vocabulary of their own: {', '.join(given)}."
+        yield f"Not trained here but given, each with its own vocabulary: {', '.join(given)}."
     if record["pending"]:
         yield f"Not finished yet: {', '.join(record['pending'])}."
 

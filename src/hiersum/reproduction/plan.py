@@ -10,14 +10,14 @@ from typing import Any
 
 from hiersum.config import Config, SearchConfig, config_to_dict
 from hiersum.config.model import BLOCK_LENGTH, COMPRESSION
-from hiersum.data.corpora import identify_corpus
+from hiersum.data.corpora import count_all, identify_corpus
 from hiersum.data.files import checksum
 from hiersum.data.model_folder import identify_model
 from hiersum.errors import ConfigError
 from hiersum.reproduction.experiment import Experiment
 from hiersum.reproduction.stages import Stage
 from hiersum.reproduction.systems import EXTRACTIVE, label_of, split_row
-from hiersum.reproduction.work import Workshop, count_all, file_name
+from hiersum.reproduction.work import Workshop, file_name
 
 _FLOPS = 80e9  # per second, for training small networks on two cores
 _CLUSTER_TOKENS = 1_000  # read and written of a cluster, roughly
@@ -240,8 +240,9 @@ class Plan:
         return config, self.forms.setdefault(json.dumps(inputs), file_name(row)), inputs
 
     def _number(self, split: str) -> int:
+        """Return the number of records of a split, for estimates; 0 if counting is slow."""
         corpus = self.experiment.corpus
-        return count_all(corpus.paths(split), corpus.limit(split))
+        return count_all(corpus.paths(split), corpus.limit(split)) or 0
 
 
 def _identify(name: str, given: str) -> str:

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from hiersum.building.workplace import read_json, write_json
+from hiersum.data.files import read_json, write_json
 from hiersum.errors import ConfigError, DataError
 from hiersum.jobs.progress import spoken, tell
 

@@ -238,6 +238,6 @@ def late_fall(training: Mapping[str, Any]) -> float | None:
 
 
 def is_undertrained(training: Mapping[str, Any]) -> bool:
-    """Whether a network saw too few tokens, or its loss still fell, as far as is known."""
+    """Whether a network saw too few tokens, or its loss may still have been falling."""
     fall = late_fall(training)
     return share_of_paper(training) < ENOUGH or fall is None or fall > STILL_FALLING

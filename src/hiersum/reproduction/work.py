@@ -20,7 +20,7 @@ from typing import Any
 
 from hiersum.building.articles import BuildSettings, build_clusters
 from hiersum.config import Config
-from hiersum.data.corpora import count_records, read_corpus, write_clusters
+from hiersum.data.corpora import count_all, read_corpus, write_clusters
 from hiersum.data.model_folder import tokenizer_of
 from hiersum.data.partial_results import PartialResults
 from hiersum.data.prepare import empty_clones, prepare_clusters
@@ -48,8 +48,8 @@ from hiersum.training.ranker_corpora import (
     Corpora,
     NothingToChooseError,
     evaluate_ranker,
-    train_ranker_on,
 )
+from hiersum.training.ranker_trainer import train_ranker_on
 from hiersum.training.vocabulary import MAX_PARAGRAPHS, train_vocabulary
 from hiersum.types import Cluster
 
@@ -245,8 +245,7 @@ def draw(paths: Sequence[Path], number: int, out: Path, settings: CorpusSettings
         bad = BadRecords(skip=settings.skip_bad)
         return chain.from_iterable(read_corpus(path, bad=bad) for path in paths)
 
-    counts = [count_records(path) for path in paths]
-    total = sum(1 for _ in read()) if None in counts else sum(filter(None, counts))
+    total = count_all(paths) or sum(1 for _ in read())
     chosen = set(random.Random(settings.seed).sample(range(total), min(number, total)))
     records = tracked(read(), "drawing", total)
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -255,9 +254,3 @@ def draw(paths: Sequence[Path], number: int, out: Path, settings: CorpusSettings
         write_released(drawn, out)
     else:
         write_clusters(drawn, out)
-
-
-def count_all(paths: Sequence[Path], limit: int) -> int:
-    """Return the approximate number of records, for estimates."""
-    total = sum(count_records(path) or 0 for path in paths)
-    return min(total, limit) if limit else total

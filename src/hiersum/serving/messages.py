@@ -17,7 +17,7 @@ from starlette.requests import Request as HttpRequest
 
 from hiersum.data.records import cluster_from_record, describe_kind, parse_json
 from hiersum.errors import DataError, HiersumError
-from hiersum.types import Cluster
+from hiersum.types import Cluster, Source, SourceDisagreement, Unread, UnsupportedSpan
 from hiersum.writing.request import Request
 
 if TYPE_CHECKING:
@@ -87,7 +87,9 @@ async def read_body(
                 if len(body) > max_bytes:
                     raise too_large
                 if _arriving > MAX_ARRIVING_BYTES:
-                    detail = f"{name}: too much is arriving at once; try again in a moment"
+                    detail = (
+                        f"{name}: the server is receiving too much at once; try again in a moment"
+                    )
                     raise RequestError(429, detail, {"Retry-After": "5"})
     except TimeoutError:
         raise RequestError(408, f"{name}: took longer than {seconds:g} s to arrive") from None
@@ -159,24 +161,6 @@ class SummarizeBody(BaseModel):
     report: bool = Field(False, description="Add the data of a report page as `report`.")
 
 
-class SourceAnswer(BaseModel):
-    """A paragraph that supports a sentence; indices start at 0."""
-
-    document: int
-    paragraph: int
-    score: float
-    quote: str = Field(description="What it was written from: sentences, one on each line.")
-
-
-class SpanAnswer(BaseModel):
-    """A name, number or date that no source has."""
-
-    text: str
-    start: int
-    end: int
-    kind: str
-
-
 class SentenceAnswer(BaseModel):
     """A sentence and its sources."""
 
@@ -184,13 +168,13 @@ class SentenceAnswer(BaseModel):
     shown: str = Field(
         description="The text as readers see it: a quotation in quotation marks, after its speaker."
     )
-    sources: list[SourceAnswer]
-    unsupported: list[SpanAnswer]
+    sources: list[Source]
+    unsupported: list[UnsupportedSpan]
     support: float | None = Field(
         description="Probability that it is true to its sources; null if it was not checked."
     )
     quoted: bool = Field(description="Quoted word for word by a system that writes its own text.")
-    speaker: str = Field(description="Who is quoted, as far as the document's name says so.")
+    speaker: str = Field(description="Who is quoted, if the document's name tells.")
     disputed: bool = Field(description="Whether another document says otherwise.")
     reason: str = Field(description="Why it was left out; empty for sentences of the summary.")
 
@@ -202,35 +186,6 @@ class DocumentAnswer(BaseModel):
     url: str
 
 
-class UnreadAnswer(BaseModel):
-    """Something that was not read, and why."""
-
-    name: str
-    reason: str
-    document: int | None
-
-
-class SideAnswer(BaseModel):
-    """What one document says in a disagreement; `text[start:end]` is what differs."""
-
-    document: int
-    paragraph: int
-    text: str
-    start: int
-    end: int
-
-
-class DisagreementAnswer(BaseModel):
-    """Something that documents say differently."""
-
-    about: str
-    kind: str
-    sides: list[SideAnswer]
-    line: str
-    score: float
-    later: int | None
-
-
 class ResultAnswer(BaseModel):
     """A result line."""
 
@@ -240,10 +195,10 @@ class ResultAnswer(BaseModel):
     sentences: list[SentenceAnswer]
     dropped: list[SentenceAnswer]
     documents: list[DocumentAnswer]
-    disagreements: list[DisagreementAnswer]
+    disagreements: list[SourceDisagreement]
     answered: bool | None
     uncited: list[int]
-    unread: list[UnreadAnswer]
+    unread: list[Unread]
     system: str
     model: str | None
     seconds: float

@@ -154,7 +154,7 @@ def document_of(data: bytes, name: str, suffix: str) -> tuple[Document, Unread |
             f"{name}: this is JSON, perhaps clusters; give it as a .jsonl or .json file"
         )
     if not count_words(extract.text[:100_000]):
-        hint = "; its pages may be scanned: let OCR add their text" if b"%PDF-" in data[:9] else ""
+        hint = "; its pages may be scanned; run OCR on it first" if b"%PDF-" in data[:9] else ""
         raise InputError(f"{name}: there is no text in it{hint}")
     unread = Unread(name, _cut_off()) if extract.is_cut else None
     return Document(extract.text, name, extract.url), unread
@@ -194,12 +194,14 @@ def _check_kind(path: Path, folder: Path | None) -> None:
     if not path.is_file():
         raise InputError(f"{_shown(path)}: not a regular file")
     if folder and path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
-        reason = "a link to a file outside of the folder; name it by itself"
+        reason = "a link to a file outside the folder; name it explicitly"
         raise InputError(f"{_shown(path)}: {reason}")
     if what := named_kind(kind_of(path)):
         raise InputError(f"{_shown(path)}: this is {what}")
     if kind_of(path) not in DOCUMENT_SUFFIXES:
-        raise InputError(f"{_shown(path)}: not a kind that is read in folders; name it by itself")
+        raise InputError(
+            f"{_shown(path)}: not a file type that is read from folders; name it explicitly"
+        )
 
 
 def _shown(path: Path) -> str:

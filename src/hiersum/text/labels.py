@@ -1,8 +1,8 @@
-"""Labels: who wrote a document and when, as far as its name and first line say.
+"""Labels: who wrote a document and when, judging by its name and first line.
 
 A summary that names its speakers ("The union says ...") and days needs to know them, but a paragraph
-rarely repeats them. So every paragraph is read with the label of its document. Which of two documents
-is later follows from the same names and lines.
+rarely repeats them. So every paragraph is read with the label of its document. The same names and
+lines tell which of two documents is later.
 """
 
 from __future__ import annotations

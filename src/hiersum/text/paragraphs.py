@@ -113,8 +113,8 @@ def _near_duplicates(
     original = list(range(len(texts)))
     for index, found in enumerate(triples):
         num_needed = max(1, math.ceil(near * len(found)))
-        # A near duplicate has all but so many of them, so it has one of the rarest. Texts that
-        # differ in their numbers never meet.
+        # A near duplicate shares `num_needed` triples, so at least one of the rarest. Texts that
+        # differ in their numbers are never compared.
         num_rarest = len(shared[index]) - num_needed + 1
         keys = [(amounts[index], triple) for _, triple in shared[index][: max(num_rarest, 0)]]
         for candidate in sorted({i for key in keys for i in having[key]}):

@@ -112,7 +112,7 @@ def _settings(options: Mapping[str, Any], *, is_flat: bool) -> str:
                      "stopping"),
     }  # fmt: skip
     config = replace(Config(), data=data, decoding=search)
-    return "# As in the authors' code; settings of yours go first.\n\n" + config_to_toml(
+    return "# As in the authors' code; your own settings take precedence.\n\n" + config_to_toml(
         config, written
     )
 
@@ -130,7 +130,7 @@ def _load(
 ) -> EncoderDecoder:
     config = _config(path, weights, options, special_ids)
     names = dict(_names(config))
-    network = fill_network(path, config, names, weights, "its other sizes ask")
+    network = fill_network(path, config, names, weights, "its other sizes call")
     if unknown := sorted(set(weights) - set(names.values()) - _shared_names(config)):
         raise CheckpointError(f"{path}: holds weights of another network: {', '.join(unknown[:3])}")
     return network

@@ -71,7 +71,7 @@ def convert_t5(
             tokenizer = pruned
         config = _config(folder, record, weights, global_layers, len(kept_layers))
         names = dict(_names(config, kept_layers))
-        network = fill_network(folder, config, names, weights, "config.json asks")
+        network = fill_network(folder, config, names, weights, "config.json calls")
         return save_pretrained(network, out_dir, tokenizer=tokenizer)
 
 

@@ -71,7 +71,7 @@ class Objective(nn.Module):
             return Losses(total, plain, plain.new_zeros(()))
         if batch.plans is None:
             raise TrainingError(
-                "the network plans, but an example has no plans; prepare the set for this network"
+                "the network has a planner, but an example has no plans; prepare the set for this network"
             )
         logits_YV, plan = network.forward_with_plans(batch)
         total, plain = smoothed_cross_entropy(logits_YV, batch.label_Y, self.smoothing)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, replace
+from dataclasses import asdict, astuple, dataclass
 from functools import lru_cache, partial
 from itertools import chain, combinations, islice
 from pathlib import Path
@@ -39,7 +39,6 @@ from hiersum.ranking.ranker import Ranker, SimilarityRanker, best_first, choose_
 from hiersum.text.overlap import ngram_overlap
 from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.training.ranker_trainer import MAX_VALID_CLUSTERS, train_ranker
 from hiersum.types import Cluster, Paragraph
 
 Ints = NDArray[np.int64]
@@ -200,33 +199,6 @@ class Corpora:
         if not len(examples):
             raise DataError(f"{self.paths[0]}: its clusters have no paragraphs to learn from")
         return examples
-
-
-def train_ranker_on(
-    corpora: Corpora, valid: Corpora | None, config: Config, *, model: Path, run: Path | None
-) -> Path:
-    """Train a ranker, or resume a run; write the ranker into the model folder and return that.
-
-    Args:
-        corpora: clusters to learn from.
-        valid: clusters that choose the best weights.
-        config: `[ranker_training]`.
-        model: the folder with the tokenizer.
-        run: the folder for metrics and checkpoints; `ranker-run` in the model folder if None.
-    """
-    config = with_network_of(model, config)
-    tokenizer = tokenizer_of(model, config)
-    settings = config.ranker_training
-    whole = replace(config, ranker_training=replace(settings, max_paragraphs=0))
-    train_ranker(
-        config,
-        corpora.examples(model, config, limit=settings.max_clusters),
-        None if valid is None else valid.examples(model, whole, limit=MAX_VALID_CLUSTERS),
-        tokenizer,
-        run=run or model / "ranker-run",
-        out=model,
-    )
-    return model
 
 
 def evaluate_ranker(

@@ -25,7 +25,7 @@ from torch import Tensor
 
 from hiersum.ranking.neural import Lstm, RankerNetwork
 
-if TYPE_CHECKING:  # avoids importing corpora
+if TYPE_CHECKING:
     from hiersum.training.ranker_corpora import RankerExamples
 
 Floats = NDArray[np.float64]

@@ -25,11 +25,12 @@ from torch import Tensor
 from torch.nn import functional
 
 from hiersum.config import Config, RankerTrainingConfig
+from hiersum.data.model_folder import tokenizer_of, with_network_of
 from hiersum.errors import CheckpointError, TrainingError
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.training.objective import moments_of, restore_moments
-from hiersum.training.ranker_corpora import MAX_TOKENS, SEED, RankerExamples
+from hiersum.training.ranker_corpora import MAX_TOKENS, SEED, Corpora, RankerExamples
 from hiersum.training.ranker_start import start_weights
 from hiersum.training.run_folder import (
     Interruption,
@@ -68,6 +69,33 @@ class RankerState:
     """Sums since the last metrics line."""
     window_paragraphs: int = 0
     window_seconds: float = 0.0
+
+
+def train_ranker_on(
+    corpora: Corpora, valid: Corpora | None, config: Config, *, model: Path, run: Path | None
+) -> Path:
+    """Train a ranker, or resume a run; write the ranker into the model folder and return that.
+
+    Args:
+        corpora: clusters to learn from.
+        valid: clusters that choose the best weights.
+        config: `[ranker_training]`.
+        model: the folder with the tokenizer.
+        run: the folder for metrics and checkpoints; `ranker-run` in the model folder if None.
+    """
+    config = with_network_of(model, config)
+    tokenizer = tokenizer_of(model, config)
+    settings = config.ranker_training
+    whole = replace(config, ranker_training=replace(settings, max_paragraphs=0))
+    train_ranker(
+        config,
+        corpora.examples(model, config, limit=settings.max_clusters),
+        None if valid is None else valid.examples(model, whole, limit=MAX_VALID_CLUSTERS),
+        tokenizer,
+        run=run or model / "ranker-run",
+        out=model,
+    )
+    return model
 
 
 def train_ranker(
@@ -171,7 +199,7 @@ class RankerTrainer:
         value = float(loss.detach())
         if not math.isfinite(value):
             raise TrainingError(
-                f"step {step}: the loss is {value}; the last good checkpoint stays in "
+                f"step {step}: the loss is {value}; the last good checkpoint is in "
                 f"{self.folder.root}; try another ranker_training.optimizer in a new run"
             )
         if self.config.optimizer == "adam":
@@ -225,7 +253,7 @@ class RankerTrainer:
         state, groups = found
         if state.examples != self.state.examples:
             raise TrainingError(
-                f"{self.folder.root}: this run learned from other paragraphs than these; "
+                f"{self.folder.root}: this run was trained on other paragraphs; "
                 "give the clusters it began with, or --out a new folder"
             )
         self.network.load_state_dict(groups["network"])
@@ -279,7 +307,7 @@ def newest_state(root: Path) -> tuple[RankerState, dict[str, dict[str, Tensor]]]
         tensors = load_file(folders[-1] / TENSORS)
     except (OSError, ValueError, TypeError, SafetensorError) as error:
         raise CheckpointError(
-            f"{folders[-1]}: damaged ({error}); remove this folder to begin anew"
+            f"{folders[-1]}: damaged ({error}); remove this folder to start over"
         ) from error
     groups: dict[str, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():

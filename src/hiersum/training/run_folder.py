@@ -34,6 +34,7 @@ from hiersum.data.files import (
     make_folder,
     read_lines,
     write_atomically,
+    write_json,
     write_picture,
 )
 from hiersum.errors import CheckpointError, ConfigError, DataError, InputError, TrainingError
@@ -103,7 +104,9 @@ class RunFolder:
             }
             self._check_same(config, config_from_dict(earlier))
         elif self.root.is_dir() and {path.name for path in self.root.iterdir()} - _MAY_BE_THERE:
-            raise InputError(f"{self.root}: is not empty and holds no run; give --out a new folder")
+            raise InputError(
+                f"{self.root}: is not empty, and is not the folder of a run; give --out a new one"
+            )
         make_folder(self.root)
         for partial in (self.root / "checkpoints").glob(".*.partial"):
             shutil.rmtree(partial)
@@ -182,8 +185,7 @@ class RunFolder:
             | (c.state.validation or {})
             for c in best
         ]
-        with write_atomically(self.root / "best.json") as file:
-            file.write((json.dumps(record, indent=2) + "\n").encode())
+        write_json(self.root / "best.json", record)
 
 
 def checkpoint_folders(root: Path) -> list[Path]:
@@ -195,7 +197,7 @@ def checkpoint_folders(root: Path) -> list[Path]:
 def stopped(step: int, num_steps: int) -> TrainingError:
     """Return the error of an interrupted run."""
     return TrainingError(
-        f"stopped after step {step} of {num_steps}; the same command goes on from there"
+        f"stopped after step {step} of {num_steps}; run the same command again to resume"
     )
 
 
@@ -213,8 +215,8 @@ def new_checkpoint(root: Path, step: int) -> Iterator[Path]:
         shutil.rmtree(partial, ignore_errors=True)
         reason = getattr(error, "strerror", None) or error
         raise TrainingError(
-            f"{folder}: cannot be written ({reason}); earlier checkpoints stay, "
-            "and the same command goes on from the last one"
+            f"{folder}: cannot be written ({reason}); earlier checkpoints are kept, "
+            "and the same command resumes from the last one"
         ) from error
 
 

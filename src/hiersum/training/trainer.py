@@ -176,7 +176,7 @@ class Trainer:
         )
         if not math.isfinite(losses["loss"]):
             raise TrainingError(
-                f"step {step}: the loss is {losses['loss']}; the last good checkpoint stays in "
+                f"step {step}: the loss is {losses['loss']}; the last good checkpoint is in "
                 f"{self.run_folder.root}; lower training.learning_rate or set "
                 "training.max_gradient_norm, in a new run that starts from it"
             )

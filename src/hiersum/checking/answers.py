@@ -107,7 +107,8 @@ def _shares(question: str, texts: Sequence[str]) -> NDArray[np.float64]:
 
 def _log_odds(chances: Sequence[float]) -> NDArray[np.float64]:
     bounded = np.clip(np.array(chances, float), 1e-4, 1 - 1e-4)
-    return np.log(bounded / (1 - bounded))
+    odds: NDArray[np.float64] = np.log(bounded / (1 - bounded))
+    return odds
 
 
 @cache

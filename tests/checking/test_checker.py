@@ -53,14 +53,14 @@ def test_open_checker_refuses_half_a_weights_file(checker_folder: Path) -> None:
 
 def test_open_checker_refuses_settings_of_another_network(checker_folder: Path) -> None:
     path = checker_folder / SETTINGS_FILE
-    path.write_text(path.read_text("utf-8").replace('"width": 64', '"width": 32'), "utf-8")
+    path.write_text(path.read_text("utf-8").replace('"width": 32', '"width": 64'), "utf-8")
     with pytest.raises(CheckpointError, match="do not fit"):
         open_checker(checker_folder)
 
 
 def test_open_checker_refuses_another_format(checker_folder: Path) -> None:
     path = checker_folder / SETTINGS_FILE
-    path.write_text(path.read_text("utf-8").replace('"format": 1', '"format": 9'), "utf-8")
+    path.write_text(path.read_text("utf-8").replace('"format": 2', '"format": 9'), "utf-8")
     with pytest.raises(CheckpointError, match="format 9"):
         open_checker(checker_folder)
 

@@ -10,9 +10,9 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 from hiersum.checking.checker import NEUTRAL, SETTINGS_FILE, WEIGHTS_FILE
-from hiersum.checking.learned import Calibration, LearnedChecker
+from hiersum.checking.learned import Calibration, LearnedChecker, _best_windows
 from hiersum.checking.network import VECTOR_WIDTH
-from hiersum.checking.pairs import MAX_HYPOTHESIS
+from hiersum.checking.pairs import MAX_HYPOTHESIS, MAX_PREMISE
 from hiersum.errors import CheckpointError
 from hiersum.pretrained import FOLDER
 
@@ -100,14 +100,13 @@ def test_learned_checker_takes_the_best_source(checker: LearnedChecker) -> None:
     assert together == pytest.approx(max(alone), abs=0.02)
 
 
-def test_learned_checker_finds_the_part_of_a_long_source_that_matters(
-    checker: LearnedChecker,
-) -> None:
-    sentence = "six people in the train"
-    filler = "a fire was not in may . " * 300
-    long = checker.support_odds([(sentence, [f"{filler} {sentence} {filler}"])])[0]
-    without = checker.support_odds([(sentence, [filler])])[0]
-    assert long != pytest.approx(without, abs=1e-6)
+def test_learned_checker_reads_the_windows_of_a_long_source_that_share_most() -> None:
+    filler, wanted = [5, 6, 7] * 200, [30, 31, 32]
+    ids = [*filler, *wanted, *filler]
+    first, *others = _best_windows(ids, set(wanted))
+    assert set(wanted) <= set(first)
+    assert len(others) + 1 == 4
+    assert all(len(window) <= MAX_PREMISE for window in (first, *others))
 
 
 def test_learned_checker_judges_a_long_sentence_by_its_worst_part(checker: LearnedChecker) -> None:

@@ -1,7 +1,8 @@
 """Pairs of statements that may be about one thing, and what is known of a pair before it is read.
 
-Candidates are each sentence's nearest neighbors in other documents, by vector. A few features say
-which of them are worth reading by the checker; `recipes/checker/fit_disagreements.py` fits the weights.
+Candidates are each sentence's nearest neighbors in other documents, by vector, if the two differ in a
+value: an amount, a date or a time. A few features say which of them are worth reading by the checker;
+`recipes/checker/fit_disagreements.py` fits the weights.
 """
 
 from __future__ import annotations
@@ -63,10 +64,11 @@ class Analysis:
 
 
 class Candidate(NamedTuple):
-    """Two statements of different documents, and what is known of them."""
+    """Two statements of different documents, the values that differ, and what is known of them."""
 
     one: int
     other: int
+    values: tuple[Value, Value]
     features: list[float]
 
 
@@ -99,22 +101,23 @@ class Comparer:
         self._idf = {s: math.log(1 + len(statements) / n) for s, n in counts.items()}
 
     def candidates(self) -> list[Candidate]:
-        """Return near pairs that say different things, with their features."""
-        pairs = [
-            (i, j)
-            for i, j in near_pairs(self.statements, self._vectors)
-            if self.analyses[i].text != self.analyses[j].text
-        ]
+        """Return near pairs that differ in a value, with their features."""
+        pairs = near_pairs(self.statements, self._vectors)
         ranks = self._ranks(pairs)
-        return [Candidate(i, j, self._features(i, j, ranks)) for i, j in pairs]
+        return [
+            Candidate(i, j, values, self._features(i, j, values, ranks))
+            for i, j in pairs
+            if (values := self.differing(i, j)) is not None
+        ]
 
     def differing(self, one: int, other: int) -> tuple[Value, Value] | None:
         """Return the two values in which statements differ most likely: those in like company.
 
-        None if all their values agree, or none is of a kind that the other has too.
+        None if all their values agree, or none is of a kind that the other has too. Zeros are not
+        compared: "no car may enter" counts nothing.
         """
         a, b = self.analyses[one], self.analyses[other]
-        pairs = [(v, w) for v in a.values for w in b.values if v.shape == w.shape]
+        pairs = _comparable(a, b)
         agreed = {value for pair in pairs if gap(*pair) == 0 for value in pair}
         differ = [pair for pair in pairs if gap(*pair) > 0 and agreed.isdisjoint(pair)]
         return max(differ, key=lambda p: self._overlap(a.near(p[0]), b.near(p[1])), default=None)
@@ -133,17 +136,20 @@ class Comparer:
             for rank, (_, other) in enumerate(sorted(others))
         }
 
-    def _features(self, i: int, j: int, ranks: dict[tuple[int, int], int]) -> list[float]:
+    def _features(
+        self, i: int, j: int, values: tuple[Value, Value], ranks: dict[tuple[int, int], int]
+    ) -> list[float]:
         one, other = self.analyses[i], self.analyses[j]
-        pairs = [(v, w) for v in one.values for w in other.values if v.shape == w.shape]
         return [
             float(self._vectors[i] @ self._vectors[j]),
             1 / (1 + ranks[i, j] + ranks[j, i]),
             self._overlap(one.stems, other.stems),
             min(self._weight(one.stems & other.stems) / 10, 2.0),
             float(min(len(one.names & other.names), 2)),
-            float(any(gap(v, w) > 0 for v, w in pairs)),
-            float(any(gap(v, w) == 0 for v, w in pairs)),
+            self._overlap(one.near(values[0]), other.near(values[1])),
+            float(any(gap(v, w) == 0 for v, w in _comparable(one, other))),
+            float(values[0].unit != "" or values[0].kind != "number"),
+            float(values[0].is_rough) + float(values[1].is_rough),
             math.log(1 + min(len(one.stems), len(other.stems))),
             math.log(1 + max(len(one.stems), len(other.stems))),
         ]
@@ -155,6 +161,16 @@ class Comparer:
 
     def _weight(self, stems: Iterable[str]) -> float:
         return sum(self._idf.get(stem, 1.0) for stem in stems)
+
+
+def _comparable(one: Analysis, other: Analysis) -> list[tuple[Value, Value]]:
+    """Return all pairs of values of one shape, zeros left out."""
+    return [
+        (v, w)
+        for v in one.values
+        for w in other.values
+        if v.shape == w.shape and v.high != 0 and w.high != 0
+    ]
 
 
 def _stems(text: str) -> frozenset[str]:

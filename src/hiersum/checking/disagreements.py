@@ -25,13 +25,12 @@ from hiersum.text.labels import OPENING_CHARACTERS, document_order
 from hiersum.text.words import FUNCTION_WORDS, split_words, stem_word
 from hiersum.types import Document, Paragraph, Side, SourceDisagreement, SummarySentence
 
-DisagreementKind = Literal["number", "date", "time", "claim"]
+DisagreementKind = Literal["number", "date", "time"]
 
 CHECKED_PER_DOCUMENT, MAX_CHECKED = 10, 300
 """Sentence pairs that the checker reads."""
 
 _WEIGHTS_FILE = "disagreements.json"
-_MAX_QUOTE = 90
 _QUALIFIER = re.compile(
     r"\b(?:at least|at most|more than|fewer than|less than|up to|about|around|some|roughly|nearly|"
     r"almost|over|under|below|not even|only)\s(?:an?\s)?$",
@@ -72,11 +71,10 @@ class Disagreement:
 
 
 class Scored(NamedTuple):
-    """A candidate that was read: how likely it is a disagreement, and the values that differ."""
+    """A candidate that was read, and how likely it is a disagreement."""
 
     score: float
     candidate: Candidate
-    values: tuple[Value, Value] | None
 
 
 def compare_documents(
@@ -189,7 +187,7 @@ def score(
         for (logit, _), chance in zip(candidates, checker.contradiction(texts))
     ]
     scored = [
-        Scored(chance, candidate, comparer.differing(candidate.one, candidate.other))
+        Scored(chance, candidate)
         for chance, (_, candidate) in zip(second.chances(rows).tolist(), candidates)
     ]
     return sorted(scored, key=lambda one: -one.score)
@@ -202,69 +200,58 @@ def evidence(first_logit: float, contradiction: float) -> list[float]:
 
 
 def merge(scored: Sequence[Scored]) -> list[list[Scored]]:
-    """Group pairs about one thing: those that share a value or, without values, a sentence."""
+    """Group pairs about one thing: those that share a value."""
     groups: list[list[Scored]] = []
     places: list[set[tuple[int, int]]] = []
     for item in scored:
-        mine = _places(item)
+        mine = _places(item.candidate)
         for group, known in zip(groups, places):
-            sentences = {sentence for sentence, _ in known}
-            if known & mine or (item.values is None and sentences & {s for s, _ in mine}):
-                if _shape(item) == _shape(group[0]):
-                    known |= mine
+            if known & mine:
+                known |= mine
                 group.append(item)
                 break
         else:
             groups.append([item])
-            places.append(set(mine))
+            places.append(mine)
     return groups
 
 
-def _shape(scored: Scored) -> str:
-    return "" if scored.values is None else scored.values[0].shape
-
-
-def _places(scored: Scored) -> set[tuple[int, int]]:
-    starts = (-1, -1) if scored.values is None else tuple(v.start for v in scored.values)
-    return {(scored.candidate.one, starts[0]), (scored.candidate.other, starts[1])}
+def _places(candidate: Candidate) -> set[tuple[int, int]]:
+    one, other = candidate.values
+    return {(candidate.one, one.start), (candidate.other, other.start)}
 
 
 def _disagreement(
     comparer: Comparer, group: Sequence[Scored], order: dict[tuple[int, int], int]
 ) -> Disagreement:
-    best = group[0]
+    best = group[0].candidate
     one, other = _sides(comparer, best)
     known = {one.document, other.document}
     more: list[Side] = []
     for item in group[1:]:
-        if _shape(item) != _shape(best):
-            continue  # the same sentences about something else
-        for side in _sides(comparer, item):
+        for side in _sides(comparer, item.candidate):
             if side.document not in known:
                 known.add(side.document)
                 more.append(side)
     return Disagreement(
-        about=_about(best, one, other),
-        kind="claim" if best.values is None else best.values[0].kind,
+        about=_about(one, other),
+        kind=best.values[0].kind,
         one=one,
         other=other,
-        score=best.score,
+        score=group[0].score,
         later=order.get((one.document, other.document)),
         more=tuple(more),
     )
 
 
-def _sides(comparer: Comparer, scored: Scored) -> tuple[Side, Side]:
-    values = scored.values or (None, None)
-    one = _side(comparer.statements[scored.candidate.one], values[0])
-    other = _side(comparer.statements[scored.candidate.other], values[1])
+def _sides(comparer: Comparer, candidate: Candidate) -> tuple[Side, Side]:
+    one = _side(comparer.statements[candidate.one], candidate.values[0])
+    other = _side(comparer.statements[candidate.other], candidate.values[1])
     return (one, other) if one.document < other.document else (other, one)
 
 
-def _side(statement: Statement, value: Value | None) -> Side:
+def _side(statement: Statement, value: Value) -> Side:
     text = statement.text
-    if value is None:
-        return Side(statement.document, statement.paragraph, text, 0, len(text))
     before = _QUALIFIER.search(text[: value.start])
     after = _UNIT_AFTER.match(text, value.end) if value.kind == "number" else None
     start = before.start() if before else value.start
@@ -275,12 +262,11 @@ def _side(statement: Statement, value: Value | None) -> Side:
     )
 
 
-def _about(scored: Scored, one: Side, other: Side) -> str:
+def _about(one: Side, other: Side) -> str:
     """Name the thing in a word or two: what both say next to the value, else what both say."""
-    if scored.values is not None:
-        words = _common(_around(one), _around(other))
-        if words:
-            return " ".join(words[:2])
+    words = _common(_around(one), _around(other))
+    if words:
+        return " ".join(words[:2])
     words = _common(_content(one.text), _content(other.text))
     return " ".join(words[:3]) or " ".join(_content(one.text)[:3])
 
@@ -308,9 +294,8 @@ def describe(found: Disagreement, names: Sequence[str]) -> str:
     """Return a disagreement as one line: what it is about, each version, and whose it is."""
     versions: dict[str, list[str]] = {}
     for side in found.sides:
-        quote = side.value if len(side.value) < len(side.text) else f'"{_shortened(side.text)}"'
-        versions.setdefault(quote, []).append(_name(side.document, names))
-    said = " or ".join(f"{quote} ({', '.join(whose)})" for quote, whose in versions.items())
+        versions.setdefault(side.value, []).append(_name(side.document, names))
+    said = " or ".join(f"{value} ({', '.join(whose)})" for value, whose in versions.items())
     about = found.about[:1].upper() + found.about[1:]
     later = f" (later: {_name(found.later, names)})" if found.later is not None else ""
     return f"{about}: {said}{later}"
@@ -320,10 +305,6 @@ def _name(document: int, names: Sequence[str]) -> str:
     return (
         names[document] if document < len(names) and names[document] else f"document {document + 1}"
     )
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= _MAX_QUOTE else text[:_MAX_QUOTE].rsplit(" ", 1)[0] + " ..."
 
 
 class _Model(NamedTuple):

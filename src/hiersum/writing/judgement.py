@@ -23,7 +23,7 @@ class Weights(NamedTuple):
     """Of the mean log-probability of a piece, as the writer gave it."""
 
 
-FITTED = Weights(bias=1.43, checker=0.57, confidence=3.0)
+FITTED = Weights(bias=1.29, checker=0.58, confidence=3.47)
 
 
 def judge(support: float, mean_log_prob: float, weights: Weights = FITTED) -> float:

@@ -142,7 +142,7 @@ def parse_arguments() -> argparse.Namespace:
     parser.add_argument(
         "--go-on",
         action="store_true",
-        help="keep the results of today's last run that are complete",
+        help="add to the last run's results what they lack",
     )
     parser.add_argument("--dry", action="store_true", help="print the counts, write no results")
     parser.add_argument("--only", nargs="*", default=PARTS, choices=[*PARTS, "ray"])
@@ -175,12 +175,11 @@ def attempts(part: str, torture: Torture, asked: argparse.Namespace) -> dict[str
             for name, job in jobs.items()
             if os.geteuid() == 0
         }
-    found: dict[str, Attempt] = {
-        name: lambda seconds, job=job: torture.kill(job, asked.kills, seconds)
-        for name, job in jobs.items()
-    }
+    found: dict[str, Attempt] = {}
     if part == "kill" and "judges" in asked.jobs:
         found["judges"] = lambda seconds: torture.kill_judges(asked.kills, seconds)
+    for name, job in jobs.items():
+        found[name] = lambda seconds, job=job: torture.kill(job, asked.kills, seconds)
     return found
 
 
@@ -189,6 +188,14 @@ def done(found: dict[str, Any], asked: argparse.Namespace) -> bool:
     if "kills" in found:
         return bool(found["kills"] >= asked.kills)
     return sum(found.get(end, 0) for end in ENDS) >= asked.inputs
+
+
+def joined(earlier: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+    """Return what an earlier run and this one found together; hostile inputs begin anew."""
+    if "kills" not in earlier or "kills" not in found:
+        return found
+    sums = {key: earlier[key] + found[key] for key in found if key != "files"}
+    return found | sums
 
 
 def run(part: str, torture: Torture, asked: argparse.Namespace, seconds: float) -> dict[str, Any]:
@@ -203,7 +210,7 @@ def run(part: str, torture: Torture, asked: argparse.Namespace, seconds: float) 
     while left:
         name = next(iter(left))
         share = (stop - time.monotonic()) / len(left)
-        results[name] = left.pop(name)(share)
+        results[name] = joined(results.get(name, {}), left.pop(name)(share))
         print(part, name, results[name], file=sys.stderr, flush=True)
         if not asked.dry:
             found = {"processor_seconds": round(_spent()), part: results}

@@ -68,7 +68,7 @@ class Soak:
         self.seconds: dict[str, list[float]] = {"ht": [], "lexrank": []}
         self.wrong: list[str] = []
         self.memory: list[dict[str, float]] = []
-        self.own = Summarizer()
+        self.own = Summarizer.from_pretrained()
 
     async def send(self, client: httpx.AsyncClient, body: dict[str, Any]) -> None:
         """Send a request until it is accepted; look at the answer."""

@@ -625,13 +625,14 @@ def hostile_table() -> str:
     """Return how hostile inputs ended."""
     found = latest("torture_hostile")["hostile"]
     lines = [
-        "| input | read | refused | other errors | slowest, processor s |",
-        "|---|---|---|---|---|",
+        "| input | read | refused | other errors | hang | greedy | slowest, processor s |",
+        "|---|---|---|---|---|---|---|",
     ]
     for name, of in found.items():
-        cells = [f"{of[key]:,}" for key in ("read", "refused", "bugs")]
+        cells = [f"{of[key]:,}" for key in ("read", "refused", "bugs", "hangs", "greedy")]
         lines.append(f"| {name} | {' | '.join(cells)} | {of['slowest_processor_seconds']} |")
-    total = sum(of["read"] + of["refused"] + of["bugs"] for of in found.values())
+    ends = ("read", "refused", "bugs", "hangs")
+    total = sum(of[key] for of in found.values() for key in ends)
     lines.append(f"\nIn all {total:,} inputs.")
     return "\n".join(lines)
 

@@ -600,12 +600,12 @@ def kills_table() -> str:
         if name != "judges":
             lines.append(f"| `{name}` | {of['kills']} | {of['runs']} | {of['equal']} |")
     if judges := found.get("judges"):
-        total = sum(of["kills"] for of in found.values())
         lines.append(
             f"\nA process that stores judges' answers was killed {judges['kills']} times: of "
             f"{judges['acknowledged']:,} acknowledged answers, {judges['lost']} were lost and "
-            f"{judges['doubled']} stored twice. Kills in all: {total}."
+            f"{judges['doubled']} stored twice."
         )
+    lines.append(f"\nKills in all: {sum(of['kills'] for of in found.values())}.")
     return "\n".join(lines)
 
 

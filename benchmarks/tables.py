@@ -600,12 +600,12 @@ def kills_table() -> str:
         if name != "judges":
             lines.append(f"| `{name}` | {of['kills']} | {of['runs']} | {of['equal']} |")
     if judges := found.get("judges"):
-        total = sum(of["kills"] for of in found.values())
         lines.append(
             f"\nA process that stores judges' answers was killed {judges['kills']} times: of "
             f"{judges['acknowledged']:,} acknowledged answers, {judges['lost']} were lost and "
-            f"{judges['doubled']} stored twice. Kills in all: {total}."
+            f"{judges['doubled']} stored twice."
         )
+    lines.append(f"\nKills in all: {sum(of['kills'] for of in found.values())}.")
     return "\n".join(lines)
 
 
@@ -625,13 +625,14 @@ def hostile_table() -> str:
     """Return how hostile inputs ended."""
     found = latest("torture_hostile")["hostile"]
     lines = [
-        "| input | read | refused | other errors | slowest, processor s |",
-        "|---|---|---|---|---|",
+        "| input | read | refused | other errors | hang | greedy | slowest, processor s |",
+        "|---|---|---|---|---|---|---|",
     ]
     for name, of in found.items():
-        cells = [f"{of[key]:,}" for key in ("read", "refused", "bugs")]
+        cells = [f"{of[key]:,}" for key in ("read", "refused", "bugs", "hangs", "greedy")]
         lines.append(f"| {name} | {' | '.join(cells)} | {of['slowest_processor_seconds']} |")
-    total = sum(of["read"] + of["refused"] + of["bugs"] for of in found.values())
+    ends = ("read", "refused", "bugs", "hangs")
+    total = sum(of[key] for of in found.values() for key in ends)
     lines.append(f"\nIn all {total:,} inputs.")
     return "\n".join(lines)
 

@@ -18,7 +18,7 @@ import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -36,7 +36,7 @@ from support import REPOSITORY, make_docx, make_pdf, small_vocabulary
 from hiersum import Cluster, Document, Summarizer, load_config
 from hiersum.checking.learned import Calibration, LearnedChecker, save_checker
 from hiersum.checking.network import CheckerNetwork
-from hiersum.config import ModelConfig
+from hiersum.config import Config, ModelConfig, config_from_dict
 from hiersum.data.corpora import CORPORA, read_corpus
 from hiersum.data.records import BadRecords
 from hiersum.data.released import read_released as read_released_shards
@@ -53,6 +53,7 @@ from hiersum.serving.app import create_app
 from hiersum.text.documents import document_of
 from hiersum.text.formats import kind_of
 from hiersum.text.tokenizer import PROFILES, Tokenizer
+from hiersum.training.trainer import train
 from hiersum.types import Paragraph
 
 PROSE = [
@@ -385,6 +386,50 @@ def read_model(files: dict[str, bytes], folder: Path) -> object:
 
 
 @cache
+def _run() -> tuple[Path, Config]:
+    """Return a run folder after one of two steps, and its settings."""
+    root = _scratch("run")
+    prepared = write_set(root / "prepared", made_up_examples(4), shard_size=4).folder
+    (prepared / "tokenizer.model").write_bytes(_vocabulary("paper"))
+    manifest = json.loads((prepared / "manifest.json").read_text())
+    manifest["tokenizer"] = Tokenizer(_vocabulary("paper"), "paper").fingerprint
+    (prepared / "manifest.json").write_bytes(as_json(manifest))
+    config = config_from_dict(
+        {
+            "model": {"vocab_size": 200, "width": 16, "ff_width": 16, "num_heads": 2,
+                      "num_pooling_heads": 2, "num_decoder_layers": 1, "layers": ["local"]},
+            "training": {"data": str(prepared), "steps": 1, "batch_tokens": 9_000},
+        }
+    )  # fmt: skip
+    train(config, root / "run")
+    return root / "run", replace(config, training=replace(config.training, steps=2))
+
+
+def make_checkpoint(draw: Random) -> dict[str, bytes]:
+    """Return a file of a run that is to go on, damaged."""
+    name = draw.choice(
+        ["config.toml", "metrics.jsonl", "best.json"] + ["trainer.json", "trainer.safetensors"] * 3
+    )
+    (path,) = _run()[0].rglob(name) if name != "config.toml" else [_run()[0] / name]
+    data = path.read_bytes()
+    if name == "trainer.json" and draw.random() < 0.7:
+        data = as_json(changed(json.loads(data), draw))
+    elif name == "trainer.safetensors":
+        data = _damaged_tensors(data, draw)
+    else:
+        data = damaged(data, draw)
+    return {str(path.relative_to(_run()[0])): data}
+
+
+def read_checkpoint(files: dict[str, bytes], folder: Path) -> object:
+    """Go on with a run."""
+    run, config = _run()
+    shutil.copytree(run, folder / "run")
+    _write(files, folder / "run")
+    return train(config, folder / "run")
+
+
+@cache
 def _helper_files() -> dict[str, bytes]:
     """Return the files of a small checker and of a small ranker."""
     folder = _scratch("helpers")
@@ -623,6 +668,7 @@ TARGETS = {
     "Parquet": Target(make_parquet, read_clusters),
     "prepared sets": Target(make_prepared, read_prepared),
     "model folders": Target(make_model, read_model),
+    "training checkpoints": Target(make_checkpoint, read_checkpoint),
     "checkers and rankers": Target(make_helpers, read_helpers),
     "tokenizers": Target(make_tokenizer, read_tokenizer),
     "settings": Target(make_settings, read_settings),
@@ -633,9 +679,8 @@ TARGETS = {
 }
 
 
-def attack(target: Target, draw: Random, folder: Path) -> str:
-    """Make one input and read it; return how it ended: read, or refused with an error of ours."""
-    made = target.make(draw)
+def attack(target: Target, made: Any, folder: Path) -> str:
+    """Read one input; return how it ended: read, or refused with an error of ours."""
     for path in folder.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     try:
@@ -644,6 +689,13 @@ def attack(target: Target, draw: Random, folder: Path) -> str:
         assert "\n" not in str(error), error
         return "refused"
     return "read"
+
+
+def size_of(made: Any) -> int:
+    """Return the bytes of an input."""
+    if isinstance(made, dict):
+        return size_of(tuple(made.items()))
+    return sum(map(size_of, made)) if isinstance(made, (tuple, list)) else len(made)
 
 
 def _write(files: dict[str, bytes], folder: Path) -> None:

@@ -19,21 +19,25 @@ EXAMPLES = REPOSITORY / "examples"
 
 def make_pdf(pages: list[list[str]]) -> bytes:
     """Return a PDF with one line of text below the other on each page."""
+    drawn = []
+    for lines in pages:
+        escaped = [
+            line.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)") for line in lines
+        ]
+        shown = " ".join(f"({line}) Tj T*" for line in escaped)
+        drawn.append(f"BT /F1 11 Tf 14 TL 50 780 Td {shown} ET")
+    return drawn_pdf(drawn)
+
+
+def drawn_pdf(pages: list[str]) -> bytes:
+    """Return a PDF of pages that are drawn by these operators; their font is F1."""
     objects: list[bytes] = []
     num_pages = len(pages)
     kids = " ".join(f"{4 + 2 * n} 0 R" for n in range(num_pages))
     objects.append(b"<< /Type /Catalog /Pages 2 0 R >>")
     objects.append(f"<< /Type /Pages /Kids [{kids}] /Count {num_pages} >>".encode())
     objects.append(b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>")
-    for number, lines in enumerate(pages):
-        escaped = [
-            line.replace("\\", r"\\").replace("(", r"\(").replace(")", r"\)") for line in lines
-        ]
-        text = (
-            "BT /F1 11 Tf 14 TL 50 780 Td "
-            + " ".join(f"({line}) Tj T*" for line in escaped)
-            + " ET"
-        )
+    for number, text in enumerate(pages):
         stream = text.encode("latin-1")
         page = (
             "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] "

@@ -22,7 +22,7 @@ def test_readers_answer_or_refuse_hostile_input(name: str, tmp_path: Path) -> No
     @PATIENT
     @given(st.randoms(use_true_random=False))
     def check(draw: Random) -> None:
-        attack(TARGETS[name], draw, tmp_path)
+        attack(TARGETS[name], TARGETS[name].make(draw), tmp_path)
 
     check()
 
@@ -31,5 +31,6 @@ def test_readers_answer_or_refuse_hostile_input(name: str, tmp_path: Path) -> No
 @pytest.mark.parametrize("name", TARGETS)
 def test_readers_answer_or_refuse_much_hostile_input(name: str, tmp_path: Path) -> None:
     """`make torture` does the same a hundred thousand times."""
-    ends = {attack(TARGETS[name], Random(seed), tmp_path) for seed in range(1_000)}
+    target = TARGETS[name]
+    ends = {attack(target, target.make(Random(seed)), tmp_path) for seed in range(1_000)}
     assert ends <= {"read", "refused"}

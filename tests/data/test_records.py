@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,10 +12,12 @@ from hypothesis import strategies as st
 
 from hiersum.data.records import (
     BadRecords,
+    annotated_cluster,
     cluster_from_record,
     cluster_to_record,
     join_lead,
     parse_json,
+    written_cluster,
 )
 from hiersum.errors import DataError
 from hiersum.text.encodings import clean_text
@@ -132,3 +136,16 @@ def test_bad_records_are_refused_or_counted() -> None:
 
 def test_a_lead_is_joined_into_one_text() -> None:
     assert join_lead([" One. ", "", "Two."]) == "One. Two."
+
+
+@pytest.mark.parametrize("parse", [written_cluster, annotated_cluster])
+def test_numbers_that_are_none_are_refused(parse: Callable[[Any, str], Cluster]) -> None:
+    """JSON may hold infinities; Python's own readers take them."""
+    endless = float("inf")
+    record = {
+        "paragraphs": [{"document": endless, "text": "a"}],
+        "documents": [{"name": "a", "text": "b"}],
+        "sentences": [["a", [["a", endless]]]],
+    }
+    with pytest.raises(DataError, match=r"^c\.jsonl:1: expected .*OverflowError"):
+        parse(record, "c.jsonl:1")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support import make_docx, make_pdf, without_bytes
+from support import drawn_pdf, make_docx, make_pdf, without_bytes
 
 from hiersum.errors import InputError
 from hiersum.text.formats import extract_text, kind_of
@@ -301,14 +301,40 @@ def test_headers_and_footers_of_pdf_pages_are_left_out() -> None:
     assert extract(make_pdf(short), ".pdf").split("\n") == ["All is well.", "Still."] * 4
 
 
-def test_two_columns_of_a_pdf_are_read_one_after_the_other() -> None:
-    left, right = [f"Left line {n} goes on" for n in range(4)], [f"Right {n}." for n in range(4)]
-    stream = " ".join(
-        f"BT /F1 11 Tf 14 TL {x} 780 Td " + " ".join(f"({line}) Tj T*" for line in lines) + " ET"
-        for x, lines in ((50, left), (330, right))
-    ).encode()
-    data = make_pdf([["x" * (len(stream) - 43)]])  # a stream of this length, to be replaced
-    start = data.index(b"stream\n") + len(b"stream\n")
-    end = data.index(b"\nendstream")
-    data = data[:start] + stream.ljust(end - start)[: end - start] + data[end:]
-    assert extract(data, ".pdf").split("\n") == [*left, *right]
+COLUMNS = [
+    ("The harbour bridge reopened on Monday", "The union of ferry workers is against"),
+    ("after eleven months of repairs, the", "it. Forty people would lose their"),
+    ("city said. Engineers replaced 212 of", "work, said its chair. The council will"),
+    ("its cables. The work cost more than", "vote on the second of May. A petition"),
+    ("three million euros.", "has four thousand names. The mayor"),
+    ("Ferries will stop in June, said the", "did not answer questions on Tuesday."),
+]
+
+
+def _draw(*texts: tuple[float, float, str]) -> str:
+    shown = " ".join(f"1 0 0 1 {x} {y} Tm ({text}) Tj" for x, y, text in texts)
+    return f"BT /F1 11 Tf {shown} ET"
+
+
+@pytest.mark.parametrize("by_rows", [True, False])
+@pytest.mark.parametrize("shift", [0, 4])
+def test_two_columns_of_a_pdf_are_read_one_after_the_other(by_rows: bool, shift: int) -> None:
+    """In whatever order they were drawn, and if their lines are not level; headings stay."""
+    sides = zip(*COLUMNS)
+    left, right = (
+        [(x, 700 - 14 * n - down, text) for n, text in enumerate(side)]
+        for side, x, down in zip(sides, (50, 320), (0, shift))
+    )
+    drawn = [text for pair in zip(left, right) for text in pair] if by_rows else [*left, *right]
+    head = (50, 760, "All that is new of the harbour bridge, its ferries, its workers, its council")
+    foot = (50, 560, "Printed by the Lowmoor Gazette, the newspaper for the harbour and the town.")
+    found = extract(drawn_pdf([_draw(head, *drawn, foot)]), ".pdf").split("\n")
+    assert found == [text for _, _, text in (head, *left, *right, foot)]
+
+
+def test_tables_of_a_pdf_are_read_row_by_row() -> None:
+    rows = [(f"Mill {n}", f"{n} boats") for n in range(9)]
+    places = [(x, 700 - 14 * n) for n in range(9) for x in (50, 320)]
+    cells = [(x, y, cell) for (x, y), cell in zip(places, (c for row in rows for c in row))]
+    found = extract(drawn_pdf([_draw(*cells)]), ".pdf")
+    assert found.split() == " ".join(f"{a} {b}" for a, b in rows).split()

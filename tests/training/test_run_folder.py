@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -112,9 +113,20 @@ def test_damage_is_named(tmp_path: Path) -> None:
     assert newest is not None
     with pytest.raises(CheckpointError, match=r"trainer.safetensors: cannot be read"):
         newest.moments()
-    (folder / "trainer.json").write_text("{")
+    path = folder / "trainer.json"
+    sound = json.loads(path.read_text())
+    for changes in (
+        {"step": "3"}, {"tokens": -1}, {"position": {"window": None}}, {"seconds": "x"},
+        {"window": []}, {"window": {"loss": None}}, {"validation": {}}, {"scale": [1]}, {"x": 1},
+    ):  # fmt: skip
+        path.write_text(json.dumps(sound | changes))
+        with pytest.raises(CheckpointError, match=r"trainer.json: damaged .*; remove its folder"):
+            run.newest()
+    path.write_text("{")
     with pytest.raises(CheckpointError, match=r"trainer.json: damaged .*; remove its folder"):
         run.newest()
+    folder.rename(folder.with_name("step-back"))
+    assert run.newest() is None
 
 
 LINE = {"loss": 2.0, "tokens_per_second": 10.0}

@@ -247,7 +247,7 @@ def written_cluster(record: Any, where: str) -> Cluster:
     try:
         paragraphs = [(int(p["document"]), str(p["text"])) for p in record["paragraphs"]]
         sentences = [(str(s["text"]), [*map(int, s["paragraphs"])]) for s in record["sentences"]]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DataError(
             f'{where}: expected "paragraphs" of "document" and "text", and "sentences" of "text" '
             f'and "paragraphs" ({type(error).__name__}: {error})'
@@ -274,7 +274,7 @@ def annotated_cluster(record: Any, where: str) -> Cluster:
     try:
         texts = {str(d["name"]): str(d["text"]).split("\n") for d in record["documents"]}
         cited = [(str(text), [(str(d), int(p)) for d, p in of]) for text, of in record["sentences"]]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DataError(
             f'{where}: expected "documents" of "name" and "text", and "sentences" with what they '
             f"cite ({type(error).__name__}: {error})"

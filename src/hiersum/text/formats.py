@@ -18,7 +18,9 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from html import unescape
+from itertools import pairwise
 from pathlib import PurePath
+from typing import Any
 
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text, decode_text
@@ -31,6 +33,8 @@ _MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
 _HTML_SUFFIXES = frozenset({".htm", ".html", ".xhtml"})
 _GZIP = b"\x1f\x8b"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # the second: an empty archive
+_GAP = re.compile(r"(?<=\S) {2,}(?=\S)")  # between the columns of a page
+_MIN_COLUMN_LINES = 5  # fewer are a table, or chance
 _IMAGE = "an image; hiersum reads text only"
 _SOUND = "a sound or film; hiersum reads text only"
 _ARCHIVE = "an archive; unpack it first"
@@ -186,11 +190,54 @@ def _pdf_pages(data: bytes, name: str) -> Iterator[str]:
         if reader.is_encrypted and not reader.decrypt(""):
             raise InputError(f"{name}: the PDF is locked with a password; save it without one")
         for page in reader.pages:
-            yield page.extract_text()
+            yield _page_text(page)
     except InputError:
         raise
     except Exception as error:  # pypdf raises many kinds of errors on damaged files
         raise InputError(f"{name}: damaged PDF ({_first_line(error)})") from error
+
+
+def _page_text(page: Any) -> str:
+    """Return the text of a page in the order of its file, but columns one after the other.
+
+    Some programs write the rows of two columns from left to right; most write columns in order.
+    """
+    starts: list[float] = []
+
+    def see(operator: bytes, _: object, page_matrix: list[float], matrix: list[float]) -> None:
+        if operator in (b"Tj", b"TJ", b"'", b'"'):
+            starts.append(matrix[4] + page_matrix[4])
+
+    text: str = page.extract_text(visitor_operand_before=see)
+    # The right column begins at one place, again and again after something on its left.
+    after = Counter(round(x) for before, x in pairwise(starts) if before < x)
+    if max(after.values(), default=0) < _MIN_COLUMN_LINES:
+        return text
+    rows = page.extract_text(extraction_mode="layout", layout_mode_space_vertically=False)
+    return _by_columns(rows.split("\n")) or text
+
+
+def _by_columns(rows: list[str]) -> str:
+    """Return rows of a page column by column; nothing unless most rows are two long lines."""
+    gaps = [max(_GAP.finditer(row), key=lambda gap: len(gap[0]), default=None) for row in rows]
+    pairs = [(row[: gap.start()], row[gap.end() :]) for row, gap in zip(rows, gaps) if gap]
+    long = [pair for pair in pairs if all(len(part.split()) > 3 for part in pair)]
+    if len(long) < max(_MIN_COLUMN_LINES, sum(bool(row.strip()) for row in rows) / 2):
+        return ""
+    width = max(len(left) for left, _ in long)
+    done, left, right = list[str](), list[str](), list[str]()
+    for row, gap in zip(rows, gaps):
+        if gap:
+            left.append(row[: gap.start()].strip())
+            right.append(row[gap.end() :].strip())
+        elif len(row.rstrip()) <= width:
+            left.append(row.strip())
+        elif len(row) - len(row.lstrip()) > width // 2:
+            right.append(row.strip())
+        else:  # across both columns
+            done += [*left, *right, row.strip()]
+            left, right = [], []
+    return "\n".join([*done, *left, *right])
 
 
 def _without_running_lines(pages: list[str]) -> Iterator[str]:

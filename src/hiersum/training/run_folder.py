@@ -132,8 +132,8 @@ class RunFolder:
             try:
                 record = json.loads(path.read_bytes())
                 record["position"] = Position(**record["position"])
-                found.append(Checkpoint(folder, TrainerState(**record)))
-            except (OSError, ValueError, TypeError, KeyError) as error:
+                found.append(Checkpoint(folder, _checked(TrainerState(**record))))
+            except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
                 raise CheckpointError(f"{path}: damaged ({error}); remove its folder") from error
         return found
 
@@ -188,10 +188,23 @@ class RunFolder:
         write_json(self.root / "best.json", record)
 
 
+def _checked(state: TrainerState) -> TrainerState:
+    """Return a state from a file, unless its values are of other kinds."""
+    scores = {"loss": 0.0} if state.validation is None else state.validation
+    whole = [state.step, state.tokens, *asdict(state.position).values()]
+    sums = [state.seconds, state.scale or 0.0, scores["loss"], *state.window.values()]
+    if any(type(value) is not int or value < 0 for value in whole):
+        raise ValueError("it counts in whole numbers")
+    if any(type(value) not in (int, float) for value in (*sums, *scores.values())):
+        raise ValueError("a sum is not a number")
+    return state
+
+
 def checkpoint_folders(root: Path) -> list[Path]:
     """Return the complete checkpoints of a run, oldest first."""
     folders = (root / "checkpoints").glob("step-*")
-    return sorted(folders, key=lambda folder: int(folder.name.removeprefix("step-")))
+    numbered = {folder.name.removeprefix("step-"): folder for folder in folders}
+    return [numbered[number] for number in sorted(filter(str.isdecimal, numbered), key=int)]
 
 
 def stopped(step: int, num_steps: int) -> TrainingError:

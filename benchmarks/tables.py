@@ -409,17 +409,14 @@ def writer_table() -> str:
 def side_by_side_table() -> str:
     """hiersum and what one would use instead; with what readers found false, if they have read."""
     record, read = latest("side_by_side"), latest("side_by_side_readers")
-    if not record:
-        return "Not measured yet: run `benchmarks/side_by_side.py`."
     written, folders = record["written test"], record["folders"]
     columns = [
-        "about 80 words each",
-        f"R-1 / R-2 / R-L on `written` test ({written['clusters']})",
-        f"on folders ({folders['clusters']})",
+        "",
+        f"R-1 / R-2 / R-L, `written` test ({written['clusters']})",
+        f"folders ({folders['clusters']})",
         *(["false sentences"] if read else []),
-        "new word pairs",
-        "names, numbers and dates that the documents have",
-        "processor seconds",
+        "words",
+        "seconds",
         "MB (with requirements)",
     ]
     lines = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
@@ -428,11 +425,9 @@ def side_by_side_table() -> str:
         cells = [name] + [_triple(scores, ("R-1", "R-2", "R-L")) for scores in of_sets]
         if read:
             false = read["systems"].get(name, {}).get("false, %")
-            cells.append(f"{false['mean']:.0f} %" if false else "not read")
-        new, held = "new word pairs, %", "names, numbers and dates in the documents, %"
-        cells += [
-            " / ".join(f"{s[key]['mean']:.0f}" for s in of_sets) + " %" for key in (new, held)
-        ]
+            said = "{mean:.0f} % ({low:.0f} to {high:.0f})"
+            cells.append(said.format(**false) if false else "not read")
+        cells.append(" / ".join(f"{s['words']['mean']:.0f}" for s in of_sets))
         cells.append(" / ".join(f"{s['processor seconds a cluster']:.2g}" for s in of_sets))
         cells.append(f"{size['package or model']:,.1f} ({size['with requirements']:,.0f})")
         lines.append(f"| {' | '.join(cells)} |")
@@ -647,7 +642,7 @@ def first_sentence(path: Path) -> str:
 
 
 PAGES = {
-    "README.md": {"writer": writer_table, "speed": speed_table},
+    "README.md": {"writer": writer_table, "beside": side_by_side_table},
     "src/hiersum/pretrained/README.md": {"writer": writer_table},
     "docs/architecture.md": {"tree": tree},
     "docs/configuration.md": {"settings": settings_table},
@@ -662,6 +657,7 @@ PAGES = {
     "docs/reliability.md": {"kills": kills_table, "disks": disks_table, "hostile": hostile_table},
     "docs/serving.md": {"serving": serving_text},
     "docs/performance.md": {
+        "speed": speed_table,
         "start": lambda: performance.start_table(latest("start")),
         "written": lambda: performance.writing_table(latest("writing_1"), latest("writing_8")),
         "released": lambda: performance.released_text(latest("decoding")),

@@ -69,7 +69,9 @@ def test_the_choice_of_sentences_is_sent(
 
 
 def test_sentences_appear_while_they_are_written(open_page: Open) -> None:
-    """Told two sentences, the page shows them before there is a result."""
+    """Told two sentences, the page shows them before there is a result, to screen readers too."""
+    from axe_playwright_python.sync_playwright import Axe
+
     gate = threading.Event()
 
     class Slow(Summarizer):
@@ -87,10 +89,20 @@ def test_sentences_appear_while_they_are_written(open_page: Open) -> None:
             expect(page.locator(".written .is-new")).to_have_count(2)
             said = page.locator(".written").text_content()
             assert said == "The bridge is open. support 90% “The ferry stops.” support 100% "
+            assert Axe().run(page).response["violations"] == []
         finally:
             gate.set()
         page.wait_for_selector(".summary")
         assert page.locator(".written").count() == 0
+
+
+def test_the_question_stands_above_its_answer(open_page: Open, live_address: str) -> None:
+    page = open_page(live_address).page
+    paste(page, FIRST)
+    page.get_by_label("Question").fill("What did it cost?")
+    page.get_by_role("button", name="Summarise").click()
+    page.wait_for_selector(".summary")
+    assert "asked: “What did it cost?”" in page.locator(".composed").inner_text()
 
 
 def test_every_stage_of_the_work_is_shown(open_page: Open, live_address: str) -> None:

@@ -261,18 +261,20 @@ def test_sentence_that_says_a_thing_twice_is_seen(text: str, expected: bool) -> 
     assert says_twice(sentence_of(text), [sentence_of(source) for source in sources]) == expected
 
 
-def test_copy_but_for_a_comma_is_called_a_quotation(
-    network: EncoderDecoder, tokenizer: Tokenizer
+@pytest.mark.parametrize("number", [0, 1])
+def test_copy_but_for_a_comma_is_quoted_as_the_one_source_that_has_it(
+    network: EncoderDecoder, tokenizer: Tokenizer, number: int
 ) -> None:
     search = PlannedSearch(
         network, tokenizer, Spelling(tokenizer.all_pieces, 1), FixedChecker(1), SEARCH
     )
     [page] = write(network, tokenizer, FixedChecker(0.0))
-    page.kept, page.sentences = [], [sentence_of("In June, the bridge was closed.")]
-    kept = search._decide(
-        page, (0,), [_Candidate("In June the bridge was closed.", (0,), -0.1, "", 0.9)]
-    )
+    texts = ["In June, the bridge was closed.", "In May, the ferry was sold."]
+    page.kept, page.sentences = [], [sentence_of(text) for text in texts]
+    copy = _Candidate(texts[number].replace(",", ""), (0, 1), -0.1, "", 0.9)
+    kept = search._decide(page, (0, 1), [copy])
     assert kept is not None
+    assert (kept.text, kept.plan, kept.support) == (texts[number], (number,), 1.0)
     assert kept.is_quoted
 
 

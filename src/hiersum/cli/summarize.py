@@ -43,8 +43,8 @@ def summarize(
     files: Annotated[
         list[str] | None,
         Argument(
-            help="Documents (.txt .md .html .pdf .docx, plain or gzipped, - for stdin), folders of "
-            "documents, or cluster files (.json .jsonl .parquet)."
+            help="Documents (.txt .md .html .pdf .docx .eml .srt, plain or gzipped, - for stdin), "
+            "folders of documents, or cluster files (.json .jsonl .parquet)."
         ),
     ] = None,
     title: Annotated[str, Option(help="The topic of the documents.")] = "",

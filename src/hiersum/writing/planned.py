@@ -283,9 +283,10 @@ class PlannedSearch:
             reason = best.reason
             if not reason and best.support < page.min_support:
                 reason = f"supported with {best.support:.0%} only"
-            # Sentences that differ only in punctuation count as quoted.
-            is_quoted = any(source.words == best.words for source in sources)
-            sentence = DraftSentence(best.text, plan, best.support, is_quoted, reason)
+            sentence = DraftSentence(best.text, plan, best.support, reason=reason)
+            for number, source in zip(plan, sources):
+                if source.words == best.words:  # a copy but for punctuation: quote that source
+                    sentence = DraftSentence(source.text, (number,), 1.0, True, reason)
             if not reason:
                 return self._keep(page, sentence)
             page.dropped.append(sentence)

@@ -144,6 +144,7 @@ function fold(summaries, isDone = false) {
     listed(summaries.map(summaryName)),
     `at most ${count(words.valueAsNumber, "word")}`,
   ];
+  if (focus.value.trim()) facts.push(`asked: “${focus.value.trim()}”`);
   const open = () => {
     place("compose").replaceChildren(form);
     documents.focus();
@@ -152,6 +153,7 @@ function fold(summaries, isDone = false) {
     h(
       "div",
       { class: isDone ? "card composed" : "card composed is-running" },
+      isDone ? null : h("h1", { class: "visually-hidden" }, "A summary is being made"),
       h("p", { class: "soft" }, facts.join(" · ")),
       isDone
         ? h(

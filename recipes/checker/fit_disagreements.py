@@ -28,7 +28,7 @@ from recipes.checker.folders import DISAGREE, Folder, is_held_out, lines_of, rea
 Array = NDArray[np.float64]
 RECIPES = Path(__file__).parents[1]
 PENALTY = 3.0
-MAX_FALSE_ALARMS = 0.2  # a folder
+MAX_FALSE_ALARMS = 0.05  # a folder
 NEVER = 1.01
 THRESHOLDS = tuple(round(0.1 + 0.02 * n, 2) for n in range(44))
 

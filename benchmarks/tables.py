@@ -12,7 +12,7 @@ import importlib
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,9 +23,16 @@ import wikisum
 import hiersum.config
 import hiersum.reproduction
 from hiersum.building.clusters import PAPER, report_rows
+from hiersum.evaluation.comparison import Table
 from hiersum.jobs.progress import spoken
 from hiersum.reproduction.experiment import CorpusSettings, RunSettings, load_experiment
-from hiersum.reproduction.paper_tables import ablation_table, main_table
+from hiersum.reproduction.paper_tables import (
+    ablation_table,
+    longer_table,
+    main_table,
+    reading_table,
+    seed_table,
+)
 from hiersum.reproduction.systems import ROWS, Sizes
 
 ROOT = Path(__file__).parents[1]
@@ -288,7 +295,9 @@ def ranking_table() -> str:
     names = {
         "similarity": "tf-idf similarity",
         "length": "length alone",
-        "ranker": "trained ranker",
+        "ranker": "LSTM ranker",
+        "cited": "citation scorer",
+        "oracle": "oracle (sees the target)",
     }
     cuts = quality["cuts"]
     lines = [
@@ -298,9 +307,14 @@ def ranking_table() -> str:
     ]
     for name, title in names.items():
         lines.append(f"| {title} | {' | '.join(with_interval(cut[name]) for cut in cuts)} |")
-    for name in ("similarity", "length"):
-        shown = " | ".join(with_interval(cut[f"ranker - {name}"]) for cut in cuts)
-        lines.append(f"| ranker minus {names[name]} | {shown} |")
+    for one, other in (
+        ("ranker", "similarity"),
+        ("ranker", "length"),
+        ("cited", "similarity"),
+        ("cited", "length"),
+    ):
+        shown = " | ".join(with_interval(cut[f"{one} - {other}"]) for cut in cuts)
+        lines.append(f"| {names[one]} minus {names[other]} | {shown} |")
     for name in ("similarity", "ranker"):
         shown = " | ".join(str(cut["paper"][name]) for cut in cuts)
         lines.append(f"| *the paper's {name}, on WikiSum* | {shown} |")
@@ -317,6 +331,48 @@ def ranking_table() -> str:
         f"paragraphs takes {speed['seconds_to_rank_300_paragraphs']} s.",
     ]
     return "\n".join(lines)
+
+
+def cited_table() -> str:
+    """Return what rankers find of cited paragraphs, and of the title's own article."""
+    record = latest("ranker_cited")
+    own, large, mixed, found = (
+        record[name]
+        for name in (
+            "own paragraphs",
+            "own paragraphs, of more than 10",
+            "20 distractors",
+            "search results, share of the own article",
+        )
+    )
+    columns = {
+        "own, at 5": own[0],
+        "own > 10, at 5": large[0],
+        "own > 10, at 10": large[1],
+        "20 distractors, at 5": mixed[0],
+        "20 distractors, at 10": mixed[1],
+        "search results: own article in the first 10": found[0],
+    }
+    names = {
+        "reading order": "reading order",
+        "similarity": "tf-idf similarity",
+        "length": "length alone",
+        "ranker": "LSTM ranker",
+        "cited": "**citation scorer**",
+        "oracle": "oracle (sees what is asked for)",
+    }
+    rows = [("recall of cited paragraphs, %", list(columns)), ("---", ["---"] * len(columns))]
+    rows.append(("clusters", [str(column["clusters"]) for column in columns.values()]))
+    for name, title in names.items():
+        rows.append((title, [f"{column[name]['mean']:.1f}" for column in columns.values()]))
+    for name in ("similarity", "length", "ranker", "reading order"):
+        cells = [
+            "{mean:.1f} ({low:.1f} to {high:.1f})".format_map(column[f"cited - {name}"])
+            for column in columns.values()
+        ]
+        rows.append((f"scorer minus {names[name]}", cells))
+    lines = [f"| {title} | {' | '.join(cells)} |" for title, cells in rows]
+    return "\n".join([*lines, "", f"`{record['signature']}`"])
 
 
 HAND_SET = "writing/test_hand_set.py"
@@ -488,9 +544,10 @@ def serving_text() -> str:
     )
 
 
-def reproduced_tables() -> str:
-    record = json.loads((RESULTS / "two-hours" / "report.json").read_text())
-    tables = [main_table(record), ablation_table(record)]
+def reproduced_tables(name: str, makers: Sequence[Callable[[dict[str, Any]], Table | None]]) -> str:
+    """Return tables of the report of an experiment."""
+    record = json.loads((RESULTS / name / "report.json").read_text())
+    tables = [make(record) for make in makers]
     parts = [table.to_markdown() for table in tables if table is not None]
     clock, processor = (
         sum(stage[name] for stage in record["stages"]) for name in ("seconds", "processor_seconds")
@@ -649,7 +706,10 @@ PAGES = {
     "docs/evaluation.md": {"rouge": rouge_text, "quality": quality_table},
     "docs/reproducing.md": {
         "experiment": experiment_table,
-        "reproduced": reproduced_tables,
+        "reproduced": lambda: reproduced_tables("two-hours", (main_table, ablation_table)),
+        "warm-hour": lambda: reproduced_tables(
+            "warm-hour", (main_table, longer_table, ablation_table, reading_table, seed_table)
+        ),
         "relations": relations_table,
         "warm": warm_text,
     },
@@ -676,6 +736,7 @@ PAGES = {
     "docs/human-evaluation.md": {"false-alarms": false_alarms_table},
     "docs/training.md": {
         "building": building_table,
+        "cited": cited_table,
         "ranking": ranking_table,
         "preparing": preparing_table,
     },

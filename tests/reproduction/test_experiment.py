@@ -110,6 +110,7 @@ def test_load_experiment_loads_the_presets(path: Path) -> None:
         "paper": set(ROWS),
         "released": {"lead", "lexrank", "ht", "ht@longer"},
         "warm": set(ROWS) - {"ft-600@longer", "ft-1200@longer"},
+        "warm-hour": set(ROWS) - {"ft-600@longer", "ft-1200@longer"},
     }
     assert set(experiment.rows) == wanted[path.stem]
 

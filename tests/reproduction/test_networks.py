@@ -78,6 +78,14 @@ def test_training_config_sets_validations_and_saves(tmp_path: Path) -> None:
     )
 
 
+def test_short_trainings_are_saved_only_when_validated(tmp_path: Path) -> None:
+    write_set(tmp_path / "train", made_up_examples(60), shard_size=50)
+    config = replace(Config(), training=TrainingConfig(batch_tokens=700))
+    settings = RunSettings(clusters=120, validations=2, checkpoints=1)
+    training = training_config(config, tmp_path, settings)[0].training
+    assert training.save_every == training.validate_every < training.steps
+
+
 def test_best_checkpoints_come_best_first(tmp_path: Path) -> None:
     rows = [{"step": n, "folder": f"checkpoints/step-{n}", "loss": 1.0} for n in (30, 10, 20)]
     (tmp_path / "best.json").write_text(json.dumps(rows))

@@ -127,9 +127,10 @@ def test_run_stages_tells_its_progress(errand: Errand, caplog: pytest.LogCapture
 def test_ledger_names_a_damaged_note(errand: Errand) -> None:
     errand.run()
     path = errand.out / "stages" / "a.json"
-    path.write_text('{"finished": 1}')
-    with pytest.raises(DataError, match=r"a.json: damaged; remove it"):
-        errand.run()
+    for text in ('{"finished": 1}', '{"fingerprint": "", "inputs": {}, "from": "the future"}'):
+        path.write_text(text)
+        with pytest.raises(DataError, match=r"a.json: damaged, or of another version of hiersum;"):
+            errand.run()
     path.write_text("{")
     with pytest.raises(DataError, match=r"a.json: not valid JSON"):
         errand.run()

@@ -71,6 +71,45 @@ def test_workshop_draws_clusters_with_their_citations(tmp_path: Path) -> None:
     assert drawn.cited == (CitedSentence("An old bridge.", (0,)),)
 
 
+def shared_workshop(tmp_path: Path, name: str, train: list[dict[str, object]]) -> Workshop:
+    """An experiment whose networks learn from two clusters each."""
+    path = tmp_path / "train.jsonl"
+    write_clusters([cluster_from_record(record, "here") for record in train], path)
+    files = (str(path),)
+    corpus = CorpusSettings(kind="clusters", train=files, valid=files, test=files)
+    common = {"data": {"min_supported_words": 3}, "ranker": {"kind": "similarity"}}
+    experiment = Experiment(
+        name="e", run=RunSettings(clusters=2), corpus=corpus, sizes=Sizes(), common=common
+    )
+    return Workshop(experiment, tmp_path / name, workers=1)
+
+
+def test_workshop_cuts_targets_by_whole_sources_for_all_networks(tmp_path: Path) -> None:
+    """Not by what a network reads of them, which would teach each from other targets."""
+    supported, invented = "The old bridge is red.", "Ministers praised everybody yesterday."
+    paragraphs = [f"Filler number {n} says little." for n in range(50)] + ["The old bridge is red!"]
+    record = {"title": "Bridge", "documents": [{"paragraphs": paragraphs}]}
+    train: list[dict[str, object]] = [
+        {**record, "id": f"kept {n}", "summary": f"{supported} {invented}"} for n in range(4)
+    ]
+    train.append({**record, "id": "nothing left", "summary": invented})
+    cited = [{"text": invented, "paragraphs": [0]}]
+    train.append({**record, "id": "cited", "summary": cited})
+    train.append({**record, "id": "without a summary"})
+    workshop = shared_workshop(tmp_path, "out", train)
+    for split in ("train", "valid", "test"):
+        workshop.build(split)
+    valid = {c.id: c.summary for c in read_corpus(workshop.clusters("valid")[0])}
+    assert valid == {**{f"kept {n}": supported for n in range(4)}, "cited": invented}
+    learned = {c.id: c.summary for c in read_corpus(workshop.clusters("train")[0])}
+    assert len(learned) == 2, "as many as the budget"
+    assert learned.items() <= valid.items()
+    again = shared_workshop(tmp_path, "again", train)
+    again.build("train")
+    assert again.drawn("train").read_bytes() == workshop.drawn("train").read_bytes()
+    assert workshop.clusters("test") == [tmp_path / "train.jsonl"], "targets of tests stay whole"
+
+
 def test_workshop_build_searches_training_articles(files: list[Path], tmp_path: Path) -> None:
     train, test = map(str, files)
     corpus = CorpusSettings(train=(train,), valid=(test,), test=(test,), search=3)

@@ -325,19 +325,31 @@ def cut_to_supported(example: Example, tokenizer: Tokenizer, config: Config) -> 
     left, or its first sentence is not supported.
     """
     read = [example.title, *(tokenizer.decode(ids) for ids in example.paragraph_ids)]
-    evidence = Evidence.of(read)
-
-    def is_supported(text: str) -> bool:
-        return evidence.supports(tokenizer.fold(text))  # spelled as in decoding
-
-    sentences = [
-        without_asides(sentence, is_supported) for sentence in split_sentences(example.target or "")
-    ]
-    kept = list(_supported(sentences, is_supported))
-    target = " ".join(kept)
-    if count_words(target) < config.data.min_supported_words or kept[:1] != sentences[:1]:
+    # Folded, because that is how the decoded paragraphs are spelled.
+    target = supported_part(
+        example.target or "", read, config.data.min_supported_words, tokenizer.fold
+    )
+    if target is None:
         return None
     return replace(example, target=target, target_ids=encode_target(target, tokenizer, config))
+
+
+def supported_part(
+    target: str, sources: Sequence[str], min_words: int, fold: Callable[[str], str] = str
+) -> str | None:
+    """Return the sentences that the sources support, without brackets that they do not.
+
+    None if fewer than `min_words` words are left, or the first sentence is not supported.
+    """
+    evidence = Evidence.of(sources)
+
+    def is_supported(text: str) -> bool:
+        return evidence.supports(fold(text))
+
+    sentences = [without_asides(sentence, is_supported) for sentence in split_sentences(target)]
+    kept = list(_supported(sentences, is_supported))
+    part = " ".join(kept)
+    return None if count_words(part) < min_words or kept[:1] != sentences[:1] else part
 
 
 def _supported(sentences: Sequence[str], is_supported: Callable[[str], bool]) -> Iterator[str]:

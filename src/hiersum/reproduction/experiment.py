@@ -50,7 +50,8 @@ class RunSettings:
     """All networks begin from the T5 in this model folder, or from the `bundled` one; empty: from
     random weights."""
     clusters: int = 0
-    """Training budget in clusters instead of tokens; 0: `million_tokens`."""
+    """Training budget in clusters instead of tokens, the same ones for all networks; 0:
+    `million_tokens`."""
     seeds: int = 1
     """How many times to train the systems in `seeded`, each time with another seed."""
     seeded: tuple[str, ...] = ("ht", "ft-800", "ht-without-gt")
@@ -187,6 +188,11 @@ class Experiment:
 
             return start_folder(self.run.start) / TOKENIZER
         return self.corpus.paths("vocabulary")[0] if self.corpus.vocabulary else None
+
+    def is_shared(self, split: str) -> bool:
+        """Whether all networks learn from the same clusters of a split, whatever they read of each."""
+        is_text = self.corpus.kind == "clusters" and not self.corpus.is_released
+        return bool(self.run.clusters) and is_text and split != "test"
 
     def runs(self, system: str) -> list[str]:
         """Return the names of a network's trainings, one per seed."""

@@ -28,7 +28,8 @@ from hiersum.text.penn import from_penn
 PLAN = {"made by": "hiersum reproduce"}
 """Of result files; the stage's note records the inputs."""
 _LOGS = 200  # lines of metrics per run
-_SAVES = 4  # resumable checkpoints between two validations
+_SAVES = 4  # resumable checkpoints between two validations,
+_LEAST = 25  # unless they would follow each other within so many updates
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def training_config(config: Config, data: Path, settings: RunSettings) -> tuple[
         valid_data=str(data / "valid"),
         steps=budget.updates,
         validate_every=between,
-        save_every=max(1, between // _SAVES),
+        save_every=max(min(between, _LEAST), between // _SAVES),
         log_every=max(1, budget.updates // _LOGS),
         keep_best=settings.checkpoints,
     )

@@ -75,6 +75,11 @@ class Plan:
     def _add_clusters(self, split: str) -> None:
         corpus, work = self.experiment.corpus, self.work
         is_built = corpus.kind == "articles"
+        shared: dict[str, Any] = {}
+        if self.experiment.is_shared(split):
+            words = self.experiment.base().data.min_supported_words
+            shared["experiment"] = {"clusters": self.experiment.run.clusters}
+            shared["data"] = {"min_supported_words": words}
         self._add(
             f"clusters/{split}",
             f"{'building' if is_built else 'reading'} the {split} clusters",
@@ -87,7 +92,8 @@ class Plan:
                     "search": corpus.search,
                     "seed": corpus.seed,
                     "skip_bad": corpus.skip_bad,
-                }
+                },
+                **shared,
             },
             needs=("clusters/train",) if is_built and split != "train" else (),
             leaves=(work.drawn(split), work.built(split)),
@@ -146,9 +152,10 @@ class Plan:
         for split in splits:
             if f"prepare/{form}/{split}" in self.stages:
                 continue
-            # Training targets may be cut to what the sources support; test targets never are.
+            # Training targets may be cut to what the sources support, unless shared ones already are;
+            # test targets never are.
             whole = replace(config, data=replace(config.data, min_supported_words=0))
-            used = whole if split == "test" else config
+            used = whole if split == "test" or self.experiment.is_shared(split) else config
             self._add(
                 f"prepare/{form}/{split}",
                 f"preparing the {split} clusters for {label_of(row, self.experiment.sizes)}",

@@ -81,7 +81,9 @@ class Ledger:
         try:
             return Note(**record)
         except TypeError as error:
-            raise DataError(f"{path}: damaged; remove it to redo its stage") from error
+            raise DataError(
+                f"{path}: damaged, or of another version of hiersum; remove it to redo its stage"
+            ) from error
 
     def finished(self, stage: Stage) -> Note | None:
         """Return the note of a stage if it is finished and made from its current inputs."""

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from hiersum.config import Config
 from hiersum.data.corpora import count_all, read_corpus, write_clusters
 from hiersum.data.model_folder import tokenizer_of
 from hiersum.data.partial_results import PartialResults
-from hiersum.data.prepare import empty_clones, prepare_clusters
+from hiersum.data.prepare import empty_clones, prepare_clusters, supported_part
 from hiersum.data.records import BadRecords
 from hiersum.data.released import SUFFIX as RELEASED
 from hiersum.data.released import with_text, write_released
@@ -43,6 +44,7 @@ from hiersum.reproduction.networks import (
     write_summaries,
 )
 from hiersum.reproduction.systems import LONGER, split_row
+from hiersum.text.paragraphs import read_paragraphs
 from hiersum.text.words import count_words
 from hiersum.training.ranker_corpora import (
     Corpora,
@@ -103,8 +105,11 @@ class Workshop:
 
     def sources(self, split: str) -> list[Path]:
         """The articles or clusters to use for a split."""
-        corpus = self.experiment.corpus
-        return [self.drawn(split)] if corpus.limit(split) else corpus.paths(split)
+        return [self.drawn(split)] if self.is_drawn(split) else self.experiment.corpus.paths(split)
+
+    def is_drawn(self, split: str) -> bool:
+        """Whether the records of a split are a part of the corpus, in a file of their own."""
+        return bool(self.experiment.corpus.limit(split)) or self.experiment.is_shared(split)
 
     def clusters(self, split: str) -> list[Path]:
         is_built = self.experiment.corpus.kind == "articles"
@@ -113,8 +118,13 @@ class Workshop:
     def build(self, split: str) -> None:
         """Draw and build a split; valid and test clusters also search the training articles."""
         corpus = self.experiment.corpus
-        if limit := corpus.limit(split):
-            draw(corpus.paths(split), limit, self.drawn(split), corpus)
+        if self.is_drawn(split):
+            learned = None
+            if self.experiment.is_shared(split):
+                min_words = self.experiment.base().data.min_supported_words
+                budget = self.experiment.run.clusters if split == "train" else 0
+                learned = partial(to_learn_from, min_words=min_words, budget=budget)
+            draw(corpus.paths(split), corpus.limit(split), self.drawn(split), corpus, learned)
         if corpus.kind == "clusters":
             return
         self.built(split).parent.mkdir(parents=True, exist_ok=True)
@@ -236,8 +246,17 @@ class Workshop:
             write_summaries(self.prepared(form, "test"), target, model, config, is_prose=is_prose)
 
 
-def draw(paths: Sequence[Path], number: int, out: Path, settings: CorpusSettings) -> None:
-    """Write a random sample of the records as a cluster file, or all if there are fewer."""
+def draw(
+    paths: Sequence[Path],
+    number: int,
+    out: Path,
+    settings: CorpusSettings,
+    select: Callable[[Iterable[Cluster], random.Random], list[Cluster]] | None = None,
+) -> None:
+    """Write a random sample of the records as a cluster file, or all if there are fewer.
+
+    `select` makes the clusters of the sample that are written.
+    """
     if out.exists():
         return
 
@@ -246,11 +265,35 @@ def draw(paths: Sequence[Path], number: int, out: Path, settings: CorpusSettings
         return chain.from_iterable(read_corpus(path, bad=bad) for path in paths)
 
     total = count_all(paths) or sum(1 for _ in read())
-    chosen = set(random.Random(settings.seed).sample(range(total), min(number, total)))
+    rng = random.Random(settings.seed)
+    chosen = set(rng.sample(range(total), min(number or total, total)))
     records = tracked(read(), "drawing", total)
     out.parent.mkdir(parents=True, exist_ok=True)
-    drawn = (record for n, record in enumerate(records) if n in chosen)
+    drawn: Iterable[Cluster] = (record for n, record in enumerate(records) if n in chosen)
+    drawn = drawn if select is None else select(drawn, rng)
     if settings.is_released:
         write_released(drawn, out)
     else:
         write_clusters(drawn, out)
+
+
+def to_learn_from(
+    clusters: Iterable[Cluster], rng: random.Random, *, min_words: int, budget: int
+) -> list[Cluster]:
+    """Return the clusters that all networks learn from, `budget` of them unless it is 0.
+
+    Summaries without citations are cut to what the whole sources support (`min_supported_words`), so
+    that it does not depend on what a network reads.
+    """
+    cut = [_supported(cluster, min_words) for cluster in clusters if cluster.summary]
+    usable = [cluster for cluster in cut if cluster is not None]
+    most = min(budget or len(usable), len(usable))
+    return [usable[n] for n in sorted(rng.sample(range(len(usable)), most))]
+
+
+def _supported(cluster: Cluster, min_words: int) -> Cluster | None:
+    if cluster.cited or not min_words:
+        return cluster
+    texts = [paragraph.text for paragraph in read_paragraphs(empty_clones(cluster).documents)]
+    summary = supported_part(cluster.summary or "", [cluster.title, *texts], min_words)
+    return None if summary is None else replace(cluster, summary=summary)

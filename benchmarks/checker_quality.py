@@ -1,10 +1,10 @@
 """How well the checker tells true sentences from false ones, and what it costs.
 
-    python benchmarks/checker_quality.py PAIRS FOLDERS MODEL [MINILM]
+    python benchmarks/checker_quality.py PAIRS FOLDERS MODEL
 
 PAIRS is what `recipes/checker/make_pairs.py` wrote, FOLDERS the folders with marked conflicts and
-questions, MODEL a folder with the checker, MINILM the network it started from. Intervals are 95 %,
-by bootstrap. Also draws docs/figures/checker-reliability.png.
+questions, MODEL a folder with the checker. Intervals are 95 %, by bootstrap. Also draws
+docs/figures/checker-reliability.png.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from scipy.stats import rankdata
 from hiersum.checking.checker import Checker
 from hiersum.checking.learned import LearnedChecker
 from hiersum.checking.lexical import LexicalChecker
-from hiersum.checking.network import LABELS, CheckerNetwork, CheckerShape, from_bert
+from hiersum.checking.network import LABELS
 
 mpl.use("Agg")
 from matplotlib import pyplot as plt
@@ -118,7 +118,7 @@ def on_labelled(scores: np.ndarray, rows: Rows) -> dict[str, Any]:
     clusters = np.array([row["cluster"] for row in rows])
     kinds = np.array([row["kind"] for row in rows])
     ours = kinds != "reference"
-    is_new = np.char.startswith(kinds, "planned, ")
+    is_new = np.char.startswith(kinds, "preferences")
     clear = labels != "minor"
     results: dict[str, Any] = {
         "false_against_rest": with_interval(area, scores, is_true, groups=clusters),
@@ -269,8 +269,6 @@ def main() -> None:
     full = supports(LearnedChecker.load(model, int8=False), sample)
     change = np.abs(full - on_both[0][: len(sample)])
     results["eight_bits"] = {"mean_change": float(change.mean()), "largest": float(change.max())}
-    if len(sys.argv) > 4:
-        results["start_nearest_paragraph_answers"] = on_start(Path(sys.argv[4]), model, folders)
     draw(curves)
     write_results("checker_quality", results)
 
@@ -278,18 +276,6 @@ def main() -> None:
 def truth_of(rows: Rows) -> np.ndarray:
     """Return which rows are true."""
     return np.array([row["label"] in TRUE for row in rows])
-
-
-def on_start(start: Path, model: Path, folders: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return what the vectors of the network were worth before it learned to check."""
-    from hiersum.checking.wordpiece import WordPiece
-    from safetensors.torch import load_file
-
-    network = CheckerNetwork(CheckerShape())
-    torch.nn.init.zeros_(network.matches.weight)
-    network.load_state_dict(from_bert(load_file(start / "model.safetensors")), strict=False)
-    words = json.loads((model / "checker.json").read_text(encoding="utf-8"))["vocabulary"]
-    return nearest_answers(LearnedChecker(network, WordPiece(words)).vectors, folders)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hiersum.checking.comparison import Statement
+import numpy as np
+from numpy.typing import NDArray
+
+from hiersum.checking.comparison import Candidate, Statement
 from hiersum.checking.disagreements import Disagreement
 from hiersum.text.sentences import split_sentences
 
+Array = NDArray[np.float64]
 Span = tuple[int, int]
 
 DISAGREE, AGREE = ("conflict", "update"), ("alike", "same")
@@ -41,6 +45,21 @@ class Marked(NamedTuple):
     one: dict[int, Span]
     other: dict[int, Span]
 
+    def holds(self, candidate: Candidate) -> bool:
+        """Are the candidate's sentences among the marked ones?"""
+        i, j = candidate.one, candidate.other
+        return (i in self.one and j in self.other) or (j in self.one and i in self.other)
+
+    def holds_values(self, candidate: Candidate) -> bool:
+        """Do the candidate's values stand in the quotes?"""
+        if candidate.values is None:
+            return self.holds(candidate)
+        ends = list(zip((candidate.one, candidate.other), candidate.values))
+        return any(
+            _within(left, self.one) and _within(right, self.other)
+            for left, right in (ends, ends[::-1])
+        )
+
     def is_told(self, sides: Sequence[tuple[int, int, Span]]) -> bool:
         """Do two of a report's sides, as document, sentence and place, overlap the quotes?"""
         return any(
@@ -53,6 +72,11 @@ class Marked(NamedTuple):
 def _overlaps(side: tuple[int, int, Span], spans: dict[int, Span]) -> bool:
     _, number, (start, end) = side
     return number in spans and spans[number][0] < end and start < spans[number][1]
+
+
+def _within(end: Any, spans: dict[int, Span]) -> bool:
+    number, value = end
+    return number in spans and spans[number][0] <= value.start < spans[number][1]
 
 
 @dataclass(frozen=True)
@@ -156,3 +180,20 @@ def count(folder: Folder, reports: Sequence[Disagreement]) -> Counts:
         if not hits:
             alike |= {n for n, mark in enumerate(folder.look_alikes) if mark.is_told(sides)}
     return Counts(found, alarms, len(alike))
+
+
+def value_labels(folder: Folder, candidates: Sequence[Candidate]) -> Array:
+    """1: marked values; not a number: other values of marked sentences; 0: the rest."""
+    return np.array([_value_label(folder, candidate) for candidate in candidates])
+
+
+def _value_label(folder: Folder, candidate: Candidate) -> float:
+    hits = [mark for mark in folder.conflicts if mark.holds(candidate)]
+    if any(mark.holds_values(candidate) for mark in hits):
+        return 1.0
+    return np.nan if hits else 0.0
+
+
+def claim_labels(folder: Folder, candidates: Sequence[Candidate]) -> Array:
+    """1 where the two sentences are marked as a conflict."""
+    return np.array([float(any(m.holds(c) for m in folder.conflicts)) for c in candidates])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -10,16 +9,16 @@ import pytest
 
 from hiersum.checking import comparison
 from hiersum.checking.amounts import find_values
-from hiersum.checking.comparison import Candidate, Comparer, Scorer, Statement, near_pairs
+from hiersum.checking.comparison import Candidate, Comparer, Statement, near_pairs
 from hiersum.checking.disagreements import (
-    CHECKED_PER_DOCUMENT,
     Disagreement,
     Scored,
+    checked_pairs,
     compare_documents,
     describe,
     find_disagreements,
-    likeliest,
     mark_disputed,
+    merge,
     report,
 )
 from hiersum.checking.lexical import LexicalChecker
@@ -39,8 +38,8 @@ def side(document: int, text: str, value: str) -> Side:
     return Side(document, 0, text, start, start + len(value))
 
 
-def comparer_of(statements: Sequence[Statement]) -> Comparer:
-    return Comparer(statements, LexicalChecker().vectors([s.text for s in statements]))
+def candidate(one: int, other: int) -> Candidate:
+    return Candidate(one, other, None, [])
 
 
 def test_find_disagreements_reports_two_counts_of_one_thing() -> None:
@@ -99,47 +98,21 @@ def test_near_pairs_is_the_same_in_any_block(monkeypatch: pytest.MonkeyPatch) ->
     assert near_pairs(statements, vectors) == whole
 
 
-def test_candidates_are_of_two_documents_and_say_different_things() -> None:
-    copy = CRASH[0]._replace(document=1)
-    candidates = comparer_of([*CRASH, copy]).candidates()
-    statements = [*CRASH, copy]
-    assert candidates
-    for found in candidates:
-        one, other = statements[found.one], statements[found.other]
-        assert one.document != other.document
-        assert one.text != other.text
-    assert np.isfinite([c.features for c in candidates]).all()
+def test_candidates_differ_in_their_values() -> None:
+    values, claims = Comparer(CRASH, LexicalChecker()).candidates()
+    shown = [(CRASH[c.one].document, CRASH[c.other].document) for c in [*values, *claims]]
+    assert all(one != other for one, other in shown)
+    assert len({len(c.features) for c in values}) == 1
+    assert np.isfinite([c.features for c in values]).all()
 
 
-def test_differing_values_are_those_in_like_company() -> None:
-    texts = [
-        "The crash killed 3 people and injured 27 on 4 May.",
-        "It injured 41 and killed 3 people on 4 May.",
-        "Police asked witnesses to call.",
+def test_merge_joins_pairs_that_share_a_sentence() -> None:
+    scored = [
+        Scored(0.9, candidate(0, 3)),
+        Scored(0.8, candidate(3, 5)),
+        Scored(0.7, candidate(1, 2)),
     ]
-    comparer = comparer_of([Statement(n, 0, text) for n, text in enumerate(texts)])
-    found = comparer.differing(0, 1)
-    assert found is not None
-    assert [texts[n][v.start : v.end] for n, v in enumerate(found)] == ["27", "41"]
-    assert comparer.differing(0, 2) is None
-
-
-def test_zeros_are_not_compared() -> None:
-    texts = ["From May no car may enter the town.", "Of 3,000 cars a day a third enter the town."]
-    comparer = comparer_of([Statement(n, 0, text) for n, text in enumerate(texts)])
-    assert comparer.differing(0, 1) is None
-
-
-def test_likeliest_keeps_the_best_of_a_fixed_number() -> None:
-    statements = [
-        Statement(n % 2, n, f"The crash on road {n} injured {n} people.") for n in range(60)
-    ]
-    count = len(comparer_of(statements).candidates()[0].features)
-    model = Scorer([0.0] * count, [1.0] * count, [1.0] + [0.0] * (count - 1), 0.0)
-    kept = likeliest(comparer_of(statements), model)
-    assert len(kept) == 2 * CHECKED_PER_DOCUMENT
-    logits = [logit for logit, _ in kept]
-    assert logits == sorted(logits, reverse=True)
+    assert [len(group) for group in merge(scored)] == [2, 1]
 
 
 def test_merge_keeps_two_things_of_one_pair_of_sentences_apart() -> None:
@@ -149,7 +122,7 @@ def test_merge_keeps_two_things_of_one_pair_of_sentences_apart() -> None:
         "The crash killed 5 people and injured 41.",
         "The crash killed 4 people.",
     ]
-    comparer = comparer_of([Statement(n, 0, text) for n, text in enumerate(texts)])
+    comparer = Comparer([Statement(n, 0, t) for n, t in enumerate(texts)], LexicalChecker())
     (three, hurt), (five, more_hurt), (four,) = map(find_values, texts)
     pairs = [(0, 1, three, five), (0, 1, hurt, more_hurt), (0, 2, three, four)]
     scored = [Scored(0.9, Candidate(i, j, (v, w), [])) for i, j, v, w in pairs]
@@ -171,6 +144,12 @@ def test_find_disagreements_tells_contradictions_planted_in_reports() -> None:
         "Cost bridge: 1.2 million euros (1-gazette.txt) or 3.5 million euros (5-operator.txt)"
         in lines
     )
+
+
+def test_checked_pairs_keeps_the_best_of_a_fixed_number() -> None:
+    scored = [(float(n), "claims", candidate(n, n + 50)) for n in range(40)]
+    kept = checked_pairs(scored, num_documents=2)
+    assert [logit for logit, _, _ in kept] == sorted((s[0] for s in scored), reverse=True)[:6]
 
 
 def test_describe_names_what_each_document_says() -> None:

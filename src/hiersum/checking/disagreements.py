@@ -3,14 +3,14 @@
     found = find_disagreements(statements, checker, names=["1-gazette.txt", "3-union.txt"])
     print(found[0].line(names))  # Injured: 27 (1-gazette.txt) or at least 41 (3-union.txt)
 
-Nearest neighbors become candidates (`comparison.py`), the checker reads the most likely ones, and pairs
-about one thing are merged. It points out; it does not say who is right.
+Nearest neighbors become candidates (`comparison.py`), a fitted model scores them, the checker's
+`contradiction` is asked about the best, and pairs about one thing are merged. It points out; it does
+not say who is right.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,17 +20,28 @@ from typing import Any, Literal, NamedTuple
 
 from hiersum.checking.amounts import Value
 from hiersum.checking.checker import Checker
-from hiersum.checking.comparison import Candidate, Comparer, Scorer, Statement
+from hiersum.checking.comparison import (
+    CORRECTIONS,
+    NEGATIONS,
+    Candidate,
+    Comparer,
+    Scorer,
+    Statement,
+)
 from hiersum.text.labels import OPENING_CHARACTERS, document_order
 from hiersum.text.words import FUNCTION_WORDS, split_words, stem_word
 from hiersum.types import Document, Paragraph, Side, SourceDisagreement, SummarySentence
 
-DisagreementKind = Literal["number", "date", "time"]
+DisagreementKind = Literal["number", "date", "time", "yes/no", "claim"]
 
-CHECKED_PER_DOCUMENT, MAX_CHECKED = 10, 300
-"""Sentence pairs that the checker reads."""
+REPORTED = ("number", "date", "time")
+"""Kinds that are told. Claims are not: too many only use other words."""
+MIN_SCORE = 0.5
+"""Score from which a disagreement is told."""
 
 _WEIGHTS_FILE = "disagreements.json"
+_CHECKED_PER_DOCUMENT, _MAX_CHECKED = 3, 300  # sentence pairs that the checker reads
+_MAX_QUOTE = 90
 _QUALIFIER = re.compile(
     r"\b(?:at least|at most|more than|fewer than|less than|up to|about|around|some|roughly|nearly|"
     r"almost|over|under|below|not even|only)\s(?:an?\s)?$",
@@ -71,7 +82,7 @@ class Disagreement:
 
 
 class Scored(NamedTuple):
-    """A candidate that was read, and how likely it is a disagreement."""
+    """A candidate and how likely it is a disagreement."""
 
     score: float
     candidate: Candidate
@@ -134,11 +145,10 @@ def find_disagreements(
     """
     if len({s.document for s in statements}) < 2:
         return []
-    comparer = Comparer(statements, checker.vectors([s.text for s in statements]))
+    comparer = Comparer(statements, checker)
     order = document_order(*_names_and_openings(statements, names))
-    model = _model()
-    read = score(comparer, likeliest(comparer, model.first), checker, model.second)
-    return report(comparer, [one for one in read if one.score >= model.threshold], order)
+    found = report(comparer, score(comparer, checker), order)
+    return [one for one in found if one.kind in REPORTED and one.score >= MIN_SCORE]
 
 
 def report(
@@ -164,61 +174,72 @@ def _names_and_openings(
     )
 
 
-def likeliest(comparer: Comparer, first: Scorer) -> list[tuple[float, Candidate]]:
-    """Return the candidates that the checker is to read, each with its log odds, best first."""
-    candidates = comparer.candidates()
-    num_documents = len({s.document for s in comparer.statements})
-    logits = first.logits([candidate.features for candidate in candidates])
-    ranked = sorted(zip(logits.tolist(), candidates), key=lambda item: -item[0])
-    return ranked[: min(CHECKED_PER_DOCUMENT * num_documents, MAX_CHECKED)]
-
-
-def score(
-    comparer: Comparer,
-    candidates: Sequence[tuple[float, Candidate]],
-    checker: Checker,
-    second: Scorer,
-) -> list[Scored]:
-    """Let the checker read candidates; return them with their chances, best first."""
+def score(comparer: Comparer, checker: Checker) -> list[Scored]:
+    """Return the candidates above the threshold, best first."""
+    models = _models()
+    scored: list[tuple[float, str, Candidate]] = []
+    for kind, candidates in zip(("values", "claims"), comparer.candidates()):
+        logits = models[kind].first.logits([c.features for c in candidates])
+        scored += [(float(logit), kind, c) for logit, c in zip(logits, candidates)]
+    scored = checked_pairs(scored, len({s.document for s in comparer.statements}))
     statements = comparer.statements
-    texts = [(statements[c.one].text, statements[c.other].text) for _, c in candidates]
-    rows = [
-        evidence(logit, chance)
-        for (logit, _), chance in zip(candidates, checker.contradiction(texts))
+    pairs = list(dict.fromkeys((c.one, c.other) for _, _, c in scored))
+    texts = [(statements[i].text, statements[j].text) for i, j in pairs]
+    contradictions = dict(zip(pairs, checker.contradiction(texts)))
+    chances = [
+        float(models[kind].second.chances([[logit, contradictions[c.one, c.other]]])[0])
+        for logit, kind, c in scored
     ]
-    scored = [
-        Scored(chance, candidate)
-        for chance, (_, candidate) in zip(second.chances(rows).tolist(), candidates)
+    above = [
+        Scored(chance, c)
+        for chance, (_, kind, c) in zip(chances, scored)
+        if chance >= models[kind].threshold
     ]
-    return sorted(scored, key=lambda one: -one.score)
+    return sorted(above, key=lambda item: -item.score)
 
 
-def evidence(first_logit: float, contradiction: float) -> list[float]:
-    """Return what the second model weighs: the log odds before reading and after."""
-    bounded = min(max(contradiction, 1e-4), 1 - 1e-4)
-    return [first_logit, math.log(bounded / (1 - bounded))]
+def checked_pairs(
+    scored: Sequence[tuple[float, str, Candidate]], num_documents: int
+) -> list[tuple[float, str, Candidate]]:
+    """Return the best candidates, as many sentence pairs as the checker may read."""
+    allowed = min(_CHECKED_PER_DOCUMENT * num_documents, _MAX_CHECKED)
+    pairs: set[tuple[int, int]] = set()
+    kept = []
+    for item in sorted(scored, key=lambda item: -item[0]):
+        pair = (item[2].one, item[2].other)
+        if pair in pairs or len(pairs) < allowed:
+            pairs.add(pair)
+            kept.append(item)
+    return kept
 
 
 def merge(scored: Sequence[Scored]) -> list[list[Scored]]:
-    """Group pairs about one thing: those that share a value."""
+    """Group pairs about one thing: those that share a value or, for claims, a sentence."""
     groups: list[list[Scored]] = []
     places: list[set[tuple[int, int]]] = []
     for item in scored:
         mine = _places(item.candidate)
         for group, known in zip(groups, places):
-            if known & mine:
-                known |= mine
+            sentences = {sentence for sentence, _ in known}
+            is_claim = item.candidate.values is None
+            if known & mine or (is_claim and sentences & {s for s, _ in mine}):
+                if _shape(item.candidate) == _shape(group[0].candidate):
+                    known |= mine
                 group.append(item)
                 break
         else:
             groups.append([item])
-            places.append(mine)
+            places.append(set(mine))
     return groups
 
 
+def _shape(candidate: Candidate) -> str:
+    return "" if candidate.values is None else candidate.values[0].shape
+
+
 def _places(candidate: Candidate) -> set[tuple[int, int]]:
-    one, other = candidate.values
-    return {(candidate.one, one.start), (candidate.other, other.start)}
+    starts = (-1, -1) if candidate.values is None else tuple(v.start for v in candidate.values)
+    return {(candidate.one, starts[0]), (candidate.other, starts[1])}
 
 
 def _disagreement(
@@ -229,29 +250,34 @@ def _disagreement(
     known = {one.document, other.document}
     more: list[Side] = []
     for item in group[1:]:
+        if _shape(item.candidate) != _shape(best):
+            continue  # the same sentences about something else
         for side in _sides(comparer, item.candidate):
             if side.document not in known:
                 known.add(side.document)
                 more.append(side)
     return Disagreement(
-        about=_about(one, other),
-        kind=best.values[0].kind,
+        about=_about(comparer, best, one, other),
+        kind=_kind(comparer, best),
         one=one,
         other=other,
         score=group[0].score,
-        later=order.get((one.document, other.document)),
+        later=_later(comparer, best, order),
         more=tuple(more),
     )
 
 
 def _sides(comparer: Comparer, candidate: Candidate) -> tuple[Side, Side]:
-    one = _side(comparer.statements[candidate.one], candidate.values[0])
-    other = _side(comparer.statements[candidate.other], candidate.values[1])
+    values = candidate.values or (None, None)
+    one = _side(comparer.statements[candidate.one], values[0])
+    other = _side(comparer.statements[candidate.other], values[1])
     return (one, other) if one.document < other.document else (other, one)
 
 
-def _side(statement: Statement, value: Value) -> Side:
+def _side(statement: Statement, value: Value | None) -> Side:
     text = statement.text
+    if value is None:
+        return Side(statement.document, statement.paragraph, text, 0, len(text))
     before = _QUALIFIER.search(text[: value.start])
     after = _UNIT_AFTER.match(text, value.end) if value.kind == "number" else None
     start = before.start() if before else value.start
@@ -262,11 +288,19 @@ def _side(statement: Statement, value: Value) -> Side:
     )
 
 
-def _about(one: Side, other: Side) -> str:
+def _kind(comparer: Comparer, candidate: Candidate) -> DisagreementKind:
+    if candidate.values is not None:
+        return candidate.values[0].kind
+    one, other = comparer.analyses[candidate.one], comparer.analyses[candidate.other]
+    return "yes/no" if one.has(NEGATIONS) != other.has(NEGATIONS) else "claim"
+
+
+def _about(comparer: Comparer, candidate: Candidate, one: Side, other: Side) -> str:
     """Name the thing in a word or two: what both say next to the value, else what both say."""
-    words = _common(_around(one), _around(other))
-    if words:
-        return " ".join(words[:2])
+    if candidate.values is not None:
+        words = _common(_around(one), _around(other))
+        if words:
+            return " ".join(words[:2])
     words = _common(_content(one.text), _content(other.text))
     return " ".join(words[:3]) or " ".join(_content(one.text)[:3])
 
@@ -290,12 +324,27 @@ def _common(words: Sequence[str], others: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(word for word in words if stem_word(word) in stems))
 
 
+def _later(
+    comparer: Comparer, candidate: Candidate, order: dict[tuple[int, int], int]
+) -> int | None:
+    """Return the later document, by the documents' dates, or by one side's words of correction."""
+    one, other = (comparer.statements[n].document for n in (candidate.one, candidate.other))
+    known = order.get((one, other))
+    if known is not None:
+        return known
+    corrects = [comparer.analyses[n].has(CORRECTIONS) for n in (candidate.one, candidate.other)]
+    if corrects[0] != corrects[1]:
+        return one if corrects[0] else other
+    return None
+
+
 def describe(found: Disagreement, names: Sequence[str]) -> str:
     """Return a disagreement as one line: what it is about, each version, and whose it is."""
     versions: dict[str, list[str]] = {}
     for side in found.sides:
-        versions.setdefault(side.value, []).append(_name(side.document, names))
-    said = " or ".join(f"{value} ({', '.join(whose)})" for value, whose in versions.items())
+        quote = side.value if len(side.value) < len(side.text) else f'"{_shortened(side.text)}"'
+        versions.setdefault(quote, []).append(_name(side.document, names))
+    said = " or ".join(f"{quote} ({', '.join(whose)})" for quote, whose in versions.items())
     about = found.about[:1].upper() + found.about[1:]
     later = f" (later: {_name(found.later, names)})" if found.later is not None else ""
     return f"{about}: {said}{later}"
@@ -307,17 +356,21 @@ def _name(document: int, names: Sequence[str]) -> str:
     )
 
 
+def _shortened(text: str) -> str:
+    return text if len(text) <= _MAX_QUOTE else text[:_MAX_QUOTE].rsplit(" ", 1)[0] + " ..."
+
+
 class _Model(NamedTuple):
     first: Scorer
-    """Which candidates are worth reading."""
     second: Scorer
-    """What it means that the checker reads them so."""
     threshold: float
-    """Chance from which a disagreement is told."""
 
 
 @cache
-def _model() -> _Model:
+def _models() -> dict[str, _Model]:
     text = resources.files("hiersum.checking").joinpath(_WEIGHTS_FILE).read_text("utf-8")
     stored: dict[str, Any] = json.loads(text)
-    return _Model(Scorer(**stored["first"]), Scorer(**stored["second"]), stored["threshold"])
+    return {
+        kind: _Model(Scorer(**part["first"]), Scorer(**part["second"]), part["threshold"])
+        for kind, part in stored["models"].items()
+    }

@@ -456,7 +456,7 @@ def make_helpers(draw: Random) -> dict[str, bytes]:
     name = draw.choice(list(files))
     if name.endswith(".json") and draw.random() < 0.7:
         files[name] = as_json(changed(json.loads(files[name]), draw))
-    elif name.endswith(".json"):
+    elif name.endswith((".json", ".model")):
         files[name] = damaged(files[name], draw)
     else:
         files[name] = _damaged_tensors(files[name], draw)

@@ -32,7 +32,7 @@ def test_the_report_is_a_table_beside_the_papers_numbers(articles: Path, tmp_pat
     assert rows[0].split() == ["articles", "20"]
     assert any(row.split()[:3] == ["paragraphs", "per", "cluster"] and "525" in row for row in rows)
     in_tokens = [row for row in rows if row.endswith("tokens")]
-    assert {row.rindex(row.split()[-2]) for row in in_tokens} == {head.index("paper")}
+    assert {len(row) for row in in_tokens} == {len(head)}
 
 
 def test_json_is_the_report_file(articles: Path, tmp_path: Path) -> None:

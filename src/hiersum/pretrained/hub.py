@@ -16,7 +16,7 @@ from typing import Any
 from hiersum.errors import CheckpointError, MissingDependencyError
 from hiersum.jobs.progress import has_terminal
 
-MODEL_FILES = ("*.json", "*.safetensors", "tokenizer.model", "settings.toml", "README.md")
+MODEL_FILES = ("*.json", "*.safetensors", "*.model", "settings.toml", "README.md")
 _CARD = "README.md"
 _NAME = re.compile(r"(?P<name>\w[\w.-]*/\w[\w.-]*)(?:@(?P<revision>\w[\w./-]*))?")
 _LOGIN = "log in with `hf auth login`, or set HF_TOKEN"

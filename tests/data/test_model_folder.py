@@ -8,7 +8,7 @@ import pytest
 from support import small_vocabulary
 
 from hiersum.config import Config, ModelConfig
-from hiersum.data.model_folder import tokenizer_of, with_network_of
+from hiersum.data.model_folder import identify_model, tokenizer_of, with_network_of
 from hiersum.errors import CheckpointError
 from hiersum.model.folder import save_pretrained
 from hiersum.model.network import build_network
@@ -26,3 +26,17 @@ def test_a_network_in_the_folder_goes_before_the_settings(tmp_path: Path) -> Non
     small = ModelConfig(vocab_size=9, width=8, ff_width=8, num_heads=2, num_pooling_heads=2)
     save_pretrained(build_network(small), tmp_path)
     assert with_network_of(tmp_path, Config()).model == small
+
+
+@pytest.mark.parametrize(
+    "name", ["config.json", "model.safetensors", "tokenizer.model", "checker.json", "ranker.json"]
+)
+def test_identify_model_notices_any_changed_file(tmp_path: Path, name: str) -> None:
+    for number, file in enumerate(("config.json", "model.safetensors", "checker.model", name)):
+        (tmp_path / file).write_text(f"as it was {number}")
+    before = identify_model(tmp_path)
+    assert identify_model(tmp_path) == before
+    (tmp_path / "settings.toml").write_text("recommended = 1")
+    assert identify_model(tmp_path) == before  # settings are compared by themselves
+    (tmp_path / name).write_text("changed")
+    assert identify_model(tmp_path) != before

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _CONFIG = "config.json"
 _TOKENIZER = "tokenizer.model"
 _NOT_A_MODELS = ("model", "training", "serving")
-_IDENTIFYING = ("config.json", "*.safetensors", "*.model")
+_IDENTIFYING = ("*.json", "*.safetensors", "*.model")
 
 
 def check_model(model: Path | str) -> None:
@@ -48,7 +48,7 @@ def tokenizer_of(model: Path, config: Config) -> Tokenizer:
 
 
 def identify_model(folder: Path) -> str:
-    """Return the checksum of a model's config, weights and tokenizer."""
+    """Return the checksum of all files that a model writes with: sizes, weights, tokenizers."""
     return checksum(sorted(path for name in _IDENTIFYING for path in folder.glob(name)))
 
 

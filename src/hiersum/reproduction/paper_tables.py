@@ -82,8 +82,9 @@ def _notes(record: Record) -> Iterator[str]:
         )
     yield (
         "Intervals are 95 % bootstrap intervals over the test clusters. p against HT: approximate "
-        "randomisation, for ROUGE-1 / 2 / L, corrected for the number of rows by Holm's method; "
-        "neither accounts for training with another seed."
+        "randomisation, for ROUGE-1 / 2 / L, corrected for the number of rows by Holm's method. "
+        "Trainings are compared with those of the same seeds: a row trained once with the first "
+        "training of HT."
     )
     yield (
         "Reading: each test cluster is paired with another one. A system that ignores its input writes "

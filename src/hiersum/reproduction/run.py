@@ -214,10 +214,20 @@ class _Results:
         }
 
     def difference(self, first: str, second: str, config: EvaluationConfig) -> Any:
-        """Return the lead of the first row over the second, None if there is no second."""
+        """Return the lead of the first row over the second, None if there is no second.
+
+        Only trainings with the same seeds are compared; a system without training, with all.
+        """
         if second not in self.scores:
             return None
-        found = compare_scores(self.scores[first].f1, self.scores[second].f1, config)
+        shared = min(len(self.seeds[first]), len(self.seeds[second]))
+        if first in EXTRACTIVE:
+            shared = len(self.seeds[second])
+        one, other = (
+            np.mean([seed.f1 for seed in self.seeds[row][:shared]], axis=0)
+            for row in (first, second)
+        )
+        found = compare_scores(one, other, config)
         by_metric: dict[str, Difference] = dict(zip(self.scores[first].metrics, found))
         return {metric: difference_record(by_metric[metric]) for metric in METRICS}
 

@@ -17,8 +17,10 @@ from support import EXAMPLES, REPOSITORY
 from typer.testing import CliRunner
 
 from hiersum.cli import app
+from hiersum.config import EvaluationConfig
 from hiersum.errors import ConfigError, HiersumError, InputError
-from hiersum.reproduction.run import list_stages, reproduce
+from hiersum.evaluation.rouge import PRESETS, score_pairs
+from hiersum.reproduction.run import _Results, list_stages, reproduce
 from hiersum.reproduction.systems import EXTRACTIVE, ROWS
 
 EXPERIMENT = EXAMPLES / "experiment.toml"
@@ -266,3 +268,21 @@ def test_reproduce_trains_in_several_processes(tmp_path: Path) -> None:
     training = _row(record, "ht")["training"]
     assert training["million_tokens"] == pytest.approx(0.004, rel=0.5)
     assert (tmp_path / "out" / "runs" / "ht.toml").exists()
+
+
+def test_results_compare_trainings_of_the_same_seeds() -> None:
+    """A row trained once beside one trained three times: only the first training counts."""
+    pairs = [("the bridge was closed", "the bridge was closed in May")] * 6
+    right, wrong = (
+        score_pairs([text for text, _ in pairs], [target for _, target in pairs], PRESETS["paper"])
+        for pairs in (pairs, [("a ferry", target) for _, target in pairs])
+    )
+    seeds = {"ht": [right, wrong, wrong], "ht-without-pp": [right], "lead": [right]}
+    scores = {row: found[0] for row, found in seeds.items()}
+    results = _Results([], {}, {}, {}, scores, seeds)
+    leads = {
+        row: results.difference(row, "ht", EvaluationConfig())["rouge1"]["mean"]
+        for row in ("ht-without-pp", "lead")
+    }
+    assert leads["ht-without-pp"] == 0
+    assert leads["lead"] > 0

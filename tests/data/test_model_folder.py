@@ -8,7 +8,12 @@ import pytest
 from support import small_vocabulary
 
 from hiersum.config import Config, ModelConfig
-from hiersum.data.model_folder import identify_model, tokenizer_of, with_network_of
+from hiersum.data.model_folder import (
+    identify_model,
+    identify_network,
+    tokenizer_of,
+    with_network_of,
+)
 from hiersum.errors import CheckpointError
 from hiersum.model.folder import save_pretrained
 from hiersum.model.network import build_network
@@ -40,3 +45,13 @@ def test_identify_model_notices_any_changed_file(tmp_path: Path, name: str) -> N
     assert identify_model(tmp_path) == before  # settings are compared by themselves
     (tmp_path / name).write_text("changed")
     assert identify_model(tmp_path) != before
+
+
+def test_identify_network_does_not_mind_another_checker(tmp_path: Path) -> None:
+    for file in ("config.json", "model.safetensors", "checker.safetensors"):
+        (tmp_path / file).write_text("as it was")
+    before = identify_network(tmp_path)
+    (tmp_path / "checker.safetensors").write_text("changed")
+    assert identify_network(tmp_path) == before
+    (tmp_path / "model.safetensors").write_text("changed")
+    assert identify_network(tmp_path) != before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 _CONFIG = "config.json"
 _TOKENIZER = "tokenizer.model"
 _NOT_A_MODELS = ("model", "training", "serving")
-_IDENTIFYING = ("*.json", "*.safetensors", "*.model")
+_NETWORK = ("config.json", "model.safetensors", "tokenizer.model")
+_WRITERS = ("*.json", "*.safetensors", "*.model")
 
 
 def check_model(model: Path | str) -> None:
@@ -49,7 +51,16 @@ def tokenizer_of(model: Path, config: Config) -> Tokenizer:
 
 def identify_model(folder: Path) -> str:
     """Return the checksum of all files that a model writes with: sizes, weights, tokenizers."""
-    return checksum(sorted(path for name in _IDENTIFYING for path in folder.glob(name)))
+    return _checksum(folder, _WRITERS)
+
+
+def identify_network(folder: Path) -> str:
+    """Return the checksum of the files from which a training starts; its checker does not matter."""
+    return _checksum(folder, _NETWORK)
+
+
+def _checksum(folder: Path, names: Sequence[str]) -> str:
+    return checksum(sorted(path for name in names for path in folder.glob(name)))
 
 
 def with_network_of(model: Path, config: Config) -> Config:

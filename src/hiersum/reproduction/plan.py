@@ -12,7 +12,7 @@ from hiersum.config import Config, SearchConfig, config_to_dict
 from hiersum.config.model import BLOCK_LENGTH, COMPRESSION
 from hiersum.data.corpora import count_all, identify_corpus
 from hiersum.data.files import checksum
-from hiersum.data.model_folder import identify_model
+from hiersum.data.model_folder import identify_model, identify_network
 from hiersum.errors import ConfigError
 from hiersum.reproduction.experiment import Experiment
 from hiersum.reproduction.stages import Stage
@@ -193,7 +193,7 @@ class Plan:
         if run.start:
             from hiersum.reproduction.warm_start import start_folder
 
-            inputs["experiment"]["start"] = identify_model(start_folder(run.start))
+            inputs["experiment"]["start"] = identify_network(start_folder(run.start))
         million_tokens = run.clusters * _CLUSTER_TOKENS / 1e6 or run.million_tokens
         self._add(
             f"train/{run_name}",

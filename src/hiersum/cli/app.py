@@ -47,8 +47,10 @@ TORCH_SETTINGS = {
     # Waiting threads sleep. Spinning would take the core from the thread they wait for; on a busy
     # machine, it tripled the processor time of a summary.
     "OMP_WAIT_POLICY": "PASSIVE",
-    # oneDNN keeps a kernel for every shape, and ragged batches hardly ever repeat one.
-    "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "256",
+    # oneDNN keeps a kernel for every shape, and ragged batches hardly ever repeat one. So do packed
+    # products, in a cache of their own.
+    "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "32",
+    "LRU_CACHE_CAPACITY": "32",
 }
 """Environment variables that torch's libraries read when loaded; the user's own take precedence."""
 

@@ -133,7 +133,14 @@ class RunFolder:
                 record = json.loads(path.read_bytes())
                 record["position"] = Position(**record["position"])
                 found.append(Checkpoint(folder, _checked(TrainerState(**record))))
-            except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            except (
+                OSError,
+                ValueError,
+                TypeError,
+                KeyError,
+                AttributeError,
+                RecursionError,
+            ) as error:
                 raise CheckpointError(f"{path}: damaged ({error}); remove its folder") from error
         return found
 

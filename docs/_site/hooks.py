@@ -31,7 +31,8 @@ PROJECT = {
     "recipes/checker/README.md": "project/checker-recipe.md",
     "recipes/readers/README.md": "project/readers.md",
     **{
-        f"benchmarks/results/two-hours/{name}": f"project/two-hours/{name}"
+        f"benchmarks/results/{run}/{name}": f"project/{run}/{name}"
+        for run in ("two-hours", "warm-hour")
         for name in ("report.md", "losses.svg", "ranking.svg", "scores.svg")
     },
 }

@@ -38,9 +38,8 @@ from recipes.checker.folders import (
 
 Array = NDArray[np.float64]
 KINDS = ("values", "claims")
-PENALTY, RANK_PENALTY = 10.0, 3.0
+PENALTY = 10.0
 MAX_FALSE_ALARMS = 0.2  # a folder
-MAX_WRONG_ANSWERS = 0.05  # of questions about another folder
 MAX_ALIKE = 0.1  # of marked look-alikes
 NEVER = 1.01
 THRESHOLDS = tuple(round(0.2 + 0.02 * n, 2) for n in range(30))

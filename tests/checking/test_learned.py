@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
 
+from hiersum.checking import learned
 from hiersum.checking.checker import NEUTRAL, SETTINGS_FILE, WEIGHTS_FILE
-from hiersum.checking.learned import Calibration, LearnedChecker, _best_windows
+from hiersum.checking.learned import Calibration, LearnedChecker, _best_windows, save_checker
 from hiersum.checking.network import VECTOR_WIDTH
 from hiersum.checking.pairs import MAX_HYPOTHESIS, MAX_PREMISE
 from hiersum.errors import CheckpointError
@@ -128,6 +129,30 @@ def test_learned_checker_in_eight_bits_is_near_float(checker_folder: Path) -> No
     eight = LearnedChecker.load(checker_folder).support(pairs)
     full = LearnedChecker.load(checker_folder, int8=False).support(pairs)
     assert eight == pytest.approx(full, abs=0.03)
+
+
+def test_save_checker_leaves_the_old_files_when_it_fails(
+    checker_folder: Path, tokenizer_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {path.name: path.read_bytes() for path in checker_folder.iterdir()}
+
+    def fill_the_disk(_: object, path: Path) -> None:
+        Path(path).write_bytes(b"half")
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(learned, "save_file", fill_the_disk)
+    checker = LearnedChecker.load(checker_folder, int8=False)
+    with pytest.raises(OSError, match="No space"):
+        save_checker(
+            checker_folder,
+            checker.network,
+            tokenizer_file,
+            Calibration(1, 0),
+            Calibration(1, 0),
+            "new",
+        )
+
+    assert {path.name: path.read_bytes() for path in checker_folder.iterdir()} == before
 
 
 def test_learned_checker_vectors_have_unit_length(checker: LearnedChecker) -> None:

@@ -74,11 +74,19 @@ def test_int8_rows_linear_reads_a_row_the_same_in_any_company() -> None:
     assert torch.equal(layer(states)[:9], layer(states[:9]))
 
 
-def test_int8_for_many_rows_needs_a_kernel(monkeypatch) -> None:
-    linear = nn.Linear(8, 8)
-    for kind, answer in ((Int8RowsLinear, lambda: True), (Int8Linear, lambda: False)):
-        monkeypatch.setattr(torch.cpu, "_is_vnni_supported", answer)
-        assert type(int8_for_many_rows(linear.weight, linear.bias)) is kind
+def test_int8_for_many_rows_is_exact_without_a_kernel(monkeypatch) -> None:
+    linear = nn.Linear(24, 10)
+    states = torch.randn(7, 24)
+    states[3] *= 100  # one scale for all rows would ruin the others
+    for has_vnni, has_mkldnn, kind in (
+        (True, True, Int8RowsLinear), (False, True, PackedLinear), (False, False, nn.Linear)
+    ):  # fmt: skip
+        monkeypatch.setattr(torch.cpu, "_is_vnni_supported", lambda has=has_vnni: has)
+        monkeypatch.setattr(torch.backends.mkldnn, "is_available", lambda has=has_mkldnn: has)
+        layer = int8_for_many_rows(linear.weight, linear.bias)
+        assert type(layer) is kind
+        if not has_vnni:
+            torch.testing.assert_close(layer(states), linear(states))
 
 
 @EVERY_NETWORK

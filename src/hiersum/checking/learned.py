@@ -41,6 +41,7 @@ from hiersum.checking.pairs import (
 from hiersum.config import ModelConfig
 from hiersum.config.loader import build_section
 from hiersum.errors import CheckpointError, ConfigError
+from hiersum.jobs.atomic import replacing
 from hiersum.model.inference import int8_for_many_rows, speed_up
 from hiersum.model.spans import Spans
 from hiersum.model.storage import pack, unfilled, unpack
@@ -243,10 +244,14 @@ def save_checker(
         "support": asdict(support),
         "contradiction": asdict(contradiction),
     }
-    (folder / SETTINGS_FILE).write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
-    shutil.copyfile(tokenizer, folder / TOKENIZER_FILE)
-    save_file(pack(network.state_dict(), "int8"), folder / WEIGHTS_FILE)
-    (folder / WEIGHTS_FILE).chmod(folder.stat().st_mode & 0o666)  # safetensors: the owner's only
+    weights = folder / WEIGHTS_FILE
+    with replacing(weights) as temporary:
+        save_file(pack(network.state_dict(), "int8"), temporary)
+        temporary.chmod(folder.stat().st_mode & 0o666)  # safetensors: the owner's only
+    with replacing(folder / TOKENIZER_FILE) as temporary:
+        shutil.copyfile(tokenizer, temporary)
+    with replacing(folder / SETTINGS_FILE) as temporary:  # last: it says that the others are there
+        temporary.write_text(json.dumps(settings, indent=1) + "\n", encoding="utf-8")
 
 
 def _windows(ids: Sequence[int], width: int, stride: int) -> Iterable[Sequence[int]]:

@@ -116,9 +116,18 @@ class Int8RowsLinear(nn.Module):
 
 
 def int8_for_many_rows(weight: Tensor, bias: Tensor | None) -> nn.Module:
-    """Make the eight-bit layer for many rows that this processor computes fast."""
-    has_kernel = getattr(torch.cpu, "_is_vnni_supported", lambda: False)()
-    return Int8RowsLinear(weight, bias) if has_kernel else Int8Linear(weight, bias)
+    """Make the eight-bit layer for many rows, or an exact one where this processor has no kernel.
+
+    `Int8Linear` is no way out: one scale for all rows ruins networks with a few large features.
+    """
+    if getattr(torch.cpu, "_is_vnni_supported", lambda: False)():
+        return Int8RowsLinear(weight, bias)
+    weight = weight.detach().float()
+    if torch.backends.mkldnn.is_available():
+        return PackedLinear(weight, None if bias is None else bias.detach().float())
+    layer = nn.Linear(weight.size(1), weight.size(0), bias=bias is not None)
+    layer.load_state_dict({"weight": weight} if bias is None else {"weight": weight, "bias": bias})
+    return layer.requires_grad_(False)
 
 
 def can_pack(network: Network) -> bool:

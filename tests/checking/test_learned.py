@@ -12,10 +12,11 @@ from safetensors.torch import load_file, save_file
 from hiersum.checking import learned
 from hiersum.checking.checker import NEUTRAL, SETTINGS_FILE, WEIGHTS_FILE
 from hiersum.checking.learned import Calibration, LearnedChecker, _best_windows, save_checker
-from hiersum.checking.network import VECTOR_WIDTH
+from hiersum.checking.network import VECTOR_WIDTH, CheckerNetwork
 from hiersum.checking.pairs import MAX_HYPOTHESIS, MAX_PREMISE
 from hiersum.errors import CheckpointError
 from hiersum.pretrained import FOLDER
+from tests.checking.conftest import tiny_config
 
 ODD_TEXTS = [
     "",
@@ -141,7 +142,7 @@ def test_save_checker_leaves_the_old_files_when_it_fails(
         raise OSError("No space left on device")
 
     monkeypatch.setattr(learned, "save_file", fill_the_disk)
-    checker = LearnedChecker.load(checker_folder, int8=False)
+    network = CheckerNetwork(tiny_config(60))
     with pytest.raises(OSError, match="No space"):
         save_checker(
             checker_folder,

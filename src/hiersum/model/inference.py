@@ -122,7 +122,7 @@ def int8_for_many_rows(weight: Tensor, bias: Tensor | None) -> nn.Module:
     """
     if getattr(torch.cpu, "_is_vnni_supported", lambda: False)():
         return Int8RowsLinear(weight, bias)
-    weight = weight.detach().float()
+    weight = weight.detach().float() * (weight.scale if isinstance(weight, Integers) else 1)
     if torch.backends.mkldnn.is_available():
         return PackedLinear(weight, None if bias is None else bias.detach().float())
     layer = nn.Linear(weight.size(1), weight.size(0), bias=bias is not None)

@@ -146,7 +146,7 @@ def test_save_checker_leaves_the_old_files_when_it_fails(
     with pytest.raises(OSError, match="No space"):
         save_checker(
             checker_folder,
-            checker.network,
+            network,
             tokenizer_file,
             Calibration(1, 0),
             Calibration(1, 0),

@@ -7,6 +7,7 @@ one paragraph, a checker that says yes to all, a ranker turned around.
 from __future__ import annotations
 
 import sys
+import threading
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -174,6 +175,15 @@ def test_bundled_model_hands_out_each_sentence_as_it_stands(
     folder = REPOSITORY / "examples" / "queue-outage"
     streamed = [s.text for s in summarizer.stream([folder], EXAMPLES["queue-outage"])]
     assert streamed == [s.text for s in summaries["queue-outage"].sentences]
+
+
+def test_stream_that_is_left_early_stops_the_work(summarizer: Summarizer) -> None:
+    """A thread that goes on would abort the interpreter when the program ends."""
+    before = set(threading.enumerate())
+    stream = summarizer.stream([REPOSITORY / "examples" / "queue-outage"])
+    assert next(stream).text
+    stream.close()
+    assert set(threading.enumerate()) == before
 
 
 def test_bundled_model_leaves_other_languages_to_lexrank(

@@ -23,7 +23,7 @@ from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from threading import Thread
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Unpack
 
 from hiersum.checking.checker import Checker
@@ -68,6 +68,10 @@ class Failure:
 
     id: str
     error: InputError
+
+
+class _StreamClosedError(Exception):
+    """Nobody reads the sentences of a stream any more."""
 
 
 class Summarizer:
@@ -213,22 +217,36 @@ class Summarizer:
         title: str = "",
         **options: Unpack[Options],
     ) -> Iterator[SummarySentence]:
-        """Summarise documents, yielding each sentence as soon as it is final; see `summarize`."""
+        """Summarise documents, yielding each sentence as soon as it is final; see `summarize`.
+
+        Whoever stops early stops the work: closing the iterator waits for the sentence at hand.
+        """
         read, _ = gather_documents(documents, self.config.data)
         sentences: SimpleQueue[SummarySentence | BaseException | None] = SimpleQueue()
+        is_closed = Event()
+
+        def tell(sentence: SummarySentence) -> None:
+            if is_closed.is_set():
+                raise _StreamClosedError
+            sentences.put(sentence)
 
         def work() -> None:
             try:
-                self.summarize_cluster(Cluster(title, tuple(read)), told=sentences.put, **options)
+                self.summarize_cluster(Cluster(title, tuple(read)), told=tell, **options)
                 sentences.put(None)
             except BaseException as error:  # re-raised in the consumer
                 sentences.put(error)
 
-        Thread(target=work, daemon=True).start()
-        while (sentence := sentences.get()) is not None:
-            if isinstance(sentence, BaseException):
-                raise sentence
-            yield sentence
+        worker = Thread(target=work, daemon=True)
+        worker.start()
+        try:
+            while (sentence := sentences.get()) is not None:
+                if isinstance(sentence, BaseException):
+                    raise sentence
+                yield sentence
+        finally:
+            is_closed.set()
+            worker.join()
 
     def summarize_many(
         self, clusters: Iterable[Cluster], **options: Unpack[Options]

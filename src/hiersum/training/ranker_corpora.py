@@ -27,7 +27,6 @@ from hiersum.config import Config
 from hiersum.data.batches import bucket
 from hiersum.data.corpora import count_all, read_corpora
 from hiersum.data.model_folder import tokenizer_of, with_network_of
-from hiersum.data.prepare import empty_clones
 from hiersum.errors import DataError
 from hiersum.evaluation.rouge import CUTS, Floats, recalls_at
 from hiersum.evaluation.rouge import TABLE_1 as PAPER
@@ -37,7 +36,7 @@ from hiersum.jobs.progress import tracked
 from hiersum.ranking.neural import Packed, encode
 from hiersum.ranking.ranker import Ranker, SimilarityRanker, best_first, choose_ranker
 from hiersum.text.overlap import ngram_overlap
-from hiersum.text.paragraphs import read_paragraphs
+from hiersum.text.paragraphs import empty_clones, read_paragraphs
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster, Paragraph
 

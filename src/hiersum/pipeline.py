@@ -38,7 +38,7 @@ from hiersum.pretrained import bundled_model, chosen_model, recommended_settings
 from hiersum.pretrained.hub import push
 from hiersum.ranking.ranker import Ranker, choose_ranker
 from hiersum.text.documents import find_passed_over, gather_documents
-from hiersum.text.encodings import check_language
+from hiersum.text.languages import check_language
 from hiersum.types import (
     Cluster,
     Progress,
@@ -111,7 +111,7 @@ class Summarizer:
         writers: list[Writer] = [*([writer] if writer else []), *quoting, *added]
         self.writers = {each.name: each for each in writers}
         if self.config.data.language not in ("auto", "any"):
-            check_language(self.config.data.language)
+            check_language(self.config.data.language, "data.language must be auto, any")
 
     @classmethod
     def from_pretrained(
@@ -147,7 +147,7 @@ class Summarizer:
             return cls._with_model(folder, config)
         except CheckpointError as error:
             logger.warning(
-                "the bundled model cannot be loaded, so that sentences are only extracted: %s",
+                "the bundled model cannot be loaded, so summaries quote source sentences: %s",
                 error,
             )
             return cls(config=config)
@@ -298,13 +298,10 @@ class Summarizer:
         told: Callable[[SummarySentence], None] | None = None,
         **options: Unpack[Options],
     ) -> Summary:
-        """Summarise one cluster; see `summarize`.
+        """Summarise one cluster; options as in `summarize`.
 
-        Args:
-            cluster: the cluster to summarise.
-            unread: what was skipped when the documents were read.
-            told: called with each sentence as soon as it is final.
-            options: see `summarize`.
+        `unread` lists what was skipped when the documents were read; `told` is called with each
+        sentence as soon as it is final.
         """
         request = self.request(**options)
         tell = told or (lambda _: None)

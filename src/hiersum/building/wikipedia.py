@@ -46,9 +46,9 @@ from hiersum.building.workplace import (
     save_array,
 )
 from hiersum.data.files import checksum, read_json, write_atomically, write_json
-from hiersum.errors import ConfigError, DataError, InputError, MissingDependencyError
+from hiersum.errors import DataError, MissingDependencyError
 from hiersum.jobs.parallel import Engine, LocalEngine
-from hiersum.text.encodings import check_language
+from hiersum.text.languages import check_language
 from hiersum.types import Document
 
 FORMAT = 1
@@ -84,7 +84,8 @@ def build_wikipedia(
     """
     if any(util.find_spec(module) is None for module in _READERS):
         raise MissingDependencyError("building from Wikipedia", "build")
-    _check_language(settings.language)
+    if settings.language not in ("any", "en"):  # English needs no language identifier
+        check_language(settings.language, "--language must be any")
     chunks_of(dumps)  # fail on invalid dumps before writing anything
     sources = find_sources(pages)
     plan = {
@@ -272,14 +273,3 @@ class _CitedPages:
 def _open_pages(place: Workplace, num_wanted: int) -> _CitedPages:
     """Open the files of a build once per process."""
     return _CitedPages(place, num_wanted)
-
-
-def _check_language(code: str) -> None:
-    if code in ("any", "en"):  # needs no language identifier
-        return
-    try:
-        check_language(code)
-    except ConfigError as error:
-        raise InputError(
-            f"--language must be any or a code such as en or de, got {code!r}"
-        ) from error

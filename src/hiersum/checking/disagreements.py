@@ -92,7 +92,7 @@ def compare_documents(
     documents: Sequence[Document], paragraphs: Sequence[Paragraph], checker: Checker
 ) -> tuple[SourceDisagreement, ...]:
     """Return where documents disagree in the paragraphs that were read of them."""
-    names = [document.name or f"document {n + 1}" for n, document in enumerate(documents)]
+    names = [document.display_name(n) for n, document in enumerate(documents)]
     statements = [
         Statement(paragraph.document, paragraph.position, sentence.text)
         for paragraph in sorted(paragraphs, key=lambda p: (p.document, p.position))

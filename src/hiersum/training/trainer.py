@@ -70,7 +70,7 @@ def with_start(config: Config) -> Config:
     if config.model not in (found, replace(ModelConfig(), dropout=config.model.dropout)):
         raise ConfigError(
             f"{config.training.start}: its network is not the one that [model] describes; "
-            "leave [model] out but for dropout"
+            "leave [model] out, except for dropout"
         )
     return replace(config, model=found)
 
@@ -162,7 +162,7 @@ class Trainer:
             {
                 "tokens": sum(sum(batch.target_lengths) for batch in batches),
                 "predicted": sum(map(self.objective.num_predicted, batches)),
-                "boundaries": sum(map(_num_boundaries, batches)),
+                "boundaries": sum(batch.num_boundaries for batch in batches),
                 "clusters": sum(map(len, batches)),
                 "stop": float(was_asked_to_stop),
             }
@@ -315,11 +315,6 @@ class Trainer:
             part=self.accelerator.process_index,
             num_parts=self.accelerator.num_processes,
         )
-
-
-def _num_boundaries(batch: Batch) -> int:
-    """Count the planner's decisions: before each target sentence, and at the end."""
-    return sum(len(plans) + 1 for plans in batch.plans or ())
 
 
 def write_final_model(run: RunFolder, config: Config) -> None:

@@ -49,7 +49,7 @@ def test_what_is_not_asked_is_as_on_the_command_line() -> None:
         ("{}", 'request: "documents" must be a list, got nothing'),
         ('{"documents": []}', "request: a cluster without documents; give at least one"),
         ('{"documents": ["a", 3]}', r"request: documents\[1\]: expected text or an object"),
-        ('{"documents": ["a", "b", "c", "d"]}', "request: 4 documents; at most 3 are taken"),
+        ('{"documents": ["a", "b", "c", "d"]}', "request: 4 documents; at most 3 are allowed"),
         ('{"documents": ["a"], "titel": "x"}', "request: unknown field 'titel'; known: id, title"),
         ('{"documents": ["a"], "max_words": true}', '"max_words" must be a whole number, got true'),
         ('{"documents": ["a"], "max_words": 1.5}', '"max_words" must be a whole number, got the n'),

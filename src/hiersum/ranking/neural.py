@@ -127,13 +127,7 @@ class RankerNetwork(nn.Module):
         self.dropout = dropout
 
     def forward(self, titles: Packed, paragraphs: Packed, title_of: Tensor) -> Tensor:
-        """Return a logit per paragraph.
-
-        Args:
-            titles: each title once.
-            paragraphs: the paragraphs to score.
-            title_of: the index of each paragraph's title.
-        """
+        """Return a logit per paragraph; `title_of` has the index of each paragraph's title."""
         for_paragraph, for_title = self.match.weight.split(self.shape.width, dim=1)
         states = self.paragraph_lstm(self.embedding, paragraphs)
         features = max_pool(functional.linear(self._drop(states), for_paragraph), paragraphs)
@@ -254,7 +248,7 @@ def _read_weights(path: Path, checksum: object) -> dict[str, Tensor]:
         raise CheckpointError(f"{path}: cannot be read ({error.strerror})") from error
     if hashlib.sha256(content).hexdigest() != checksum:
         raise CheckpointError(
-            f"{path}: damaged, its bytes are not those that {CONFIG} was written for; copy it again"
+            f"{path}: damaged, its checksum is not the one in {CONFIG}; copy it again"
         )
     try:
         return {name: tensor.float() for name, tensor in load(content).items()}

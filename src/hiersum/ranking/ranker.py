@@ -153,7 +153,7 @@ def choose_ranker(
         return OracleRanker(target)
     if kind in ("neural", "cited") and folder is None:
         raise ConfigError(
-            f"ranker.kind is {kind}, but no model is named that would have a trained ranker; "
+            f"ranker.kind is {kind}, which needs a model with a trained ranker; "
             "name one with --model"
         )
     if kind == "similarity" or folder is None:

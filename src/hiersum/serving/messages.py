@@ -117,7 +117,7 @@ def parse_request(body: bytes, summarizer: Summarizer) -> Asked:
     request = summarizer.request(**options, with_attention=with_report)
     documents, limit = record.get("documents"), summarizer.config.serving.max_documents
     if isinstance(documents, list) and len(documents) > limit:
-        raise DataError(f"{_WHERE}: {len(documents)} documents; at most {limit} are taken")
+        raise DataError(f"{_WHERE}: {len(documents)} documents; at most {limit} are allowed")
     fields = {name: value for name, value in record.items() if name in CLUSTER_FIELDS}
     return Asked(cluster_from_record(fields, _WHERE), request, with_report)
 

@@ -136,7 +136,8 @@ def extract_text(data: bytes, name: str, suffix: str, *, max_characters: int) ->
     # A character has at most four bytes.
     is_cut = len(data) > 4 * max_characters
     data = data[: 4 * max_characters]
-    if suffix in _HTML_SUFFIXES or _looks_html(data[:4096]):
+    starts_with_tag = data[:4096].lstrip().startswith(b"<")
+    if suffix in _HTML_SUFFIXES or (starts_with_tag and _HTML_TAG.search(data, 0, 4096)):
         extract = _html_text(data, name)
     elif is_mail_file(data):
         extract = Extract(_mail_text(data, name))
@@ -347,10 +348,6 @@ def _decode_declared(data: bytes) -> str | None:
         return clean_text(data.decode(name, errors="replace" if name == "cp1252" else "strict"))
     except (LookupError, ValueError):
         return None
-
-
-def _looks_html(start: bytes) -> bool:
-    return start.lstrip().startswith(b"<") and _HTML_TAG.search(start) is not None
 
 
 def _markdown_text(text: str) -> str:

@@ -271,7 +271,7 @@ def test_a_ranker_that_is_damaged_or_missing_is_refused(tmp_path: Path) -> None:
     neural = load_config(None, ["ranker.kind=neural"])
     with pytest.raises(CheckpointError, match=r"has no ranker\.json, so no trained ranker"):
         Summarizer.from_pretrained(folder, config=neural)
-    with pytest.raises(ConfigError, match=r"ranker\.kind is neural, but no model is named"):
+    with pytest.raises(ConfigError, match=r"ranker\.kind is neural, which needs a model"):
         Summarizer.from_pretrained(config=neural)
     put_ranker(folder)
     (folder / "ranker.safetensors").write_bytes(b"")

@@ -1,8 +1,8 @@
 """Which sentences answer a question, and whether any does.
 
-The checker reads the question beside each paragraph and beside each of its sentences; of a large folder,
-those nearest in meaning. A small fitted model weighs these readings with the likeness of the words
-(`recipes/checker/fit_answers.py`).
+The checker reads the question together with each paragraph and each of its sentences; in a large
+folder, only with the paragraphs nearest in meaning. A small fitted model combines its scores with how
+many words question and paragraph share (`recipes/checker/fit_answers.py`).
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ class Answers(NamedTuple):
     relevance: list[float]
     """0 to 1, one per sentence."""
     is_answered: bool
-    """Does any document answer the question?"""
+    """Whether a document answers the question."""
     chance: float
-    """How likely one does, 0 to 1."""
+    """The probability of that."""
 
 
 class ReadParagraphs(NamedTuple):
-    """What is known of the paragraphs that were read for a question."""
+    """The scores of the paragraphs that were read for a question."""
 
     features: NDArray[np.float64]
     """One row per paragraph."""
     sentences: list[list[int]]
     """The numbers of each one's sentences."""
     chances: dict[int, float]
-    """That a sentence by itself answers, by its number."""
+    """The probability that a sentence alone answers, by its number."""
     best: list[float]
     """The highest of these chances in each paragraph."""
 

@@ -1,4 +1,8 @@
-"""The interface of rankers, how to open one, those that need no training, and their files."""
+"""The interface of rankers, how to open one by name, and the rankers that need no training.
+
+A new ranker is a class with `scores` and `fingerprint`, a name in `KINDS`, and a branch in
+`choose_ranker`. Rankers of other packages need none of this file (docs/extending.md).
+"""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ _FOREIGN_BYTES = [
         (rb"PAR1", "a Parquet file; name it .parquet and it is read as clusters"),
     )
 ]
-# Told by the names of their entries.
+# Detected by the names of their entries.
 _FOREIGN_ARCHIVES = {
     "xl/": _SHEET,
     "ppt/": _SLIDES,
@@ -329,7 +329,7 @@ def _mail_text(data: bytes, name: str) -> str:
         headers, text, is_html = mail_parts(data)
     except Exception as error:  # the email package raises many kinds of errors on damaged mail
         raise InputError(f"{name}: damaged mail ({_first_line(error)})") from error
-    if is_html:  # with a mark, as the page may declare the encoding that the mail had
+    if is_html:  # with a byte-order mark: the page may declare the encoding that the mail had
         text = _html_text(codecs.BOM_UTF8 + text.encode("utf-8", "replace"), name).text
     return message_text(clean_text(f"{headers}\n\n{text}"))
 

@@ -319,7 +319,7 @@ def read_metrics(path: Path) -> Iterator[dict[str, Any]]:
         try:
             record = json.loads(line)
             if not isinstance(record["step"], int):
-                raise TypeError("step is no number")
+                raise TypeError("step is not a number")
         except (ValueError, KeyError, TypeError) as error:
             if number == lines[-1][0]:
                 return  # the run was killed while writing it

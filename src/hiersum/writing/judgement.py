@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 
 class Weights(NamedTuple):
-    """What each view counts."""
+    """The weights of the two inputs, and a bias."""
 
     bias: float
     checker: float

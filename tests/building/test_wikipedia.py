@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -304,7 +305,7 @@ def test_report_rows_of_wikipedia_show_the_papers_numbers(dump: Path, tmp_path: 
 def test_build_wikipedia_names_the_missing_extra(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "resiliparse", None)
     with pytest.raises(
         Exception, match=r"building from Wikipedia needs the extra 'build'; install it"
     ):

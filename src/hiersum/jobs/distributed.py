@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, TypeVar
 
-from hiersum.errors import InputError, MissingDependencyError
+from hiersum.errors import InputError, check_extra
 from hiersum.jobs.parallel import MAX_DEATHS, Engine, LocalEngine, WorkerError
 
 Item = TypeVar("Item")
@@ -121,10 +121,9 @@ def _as_raised(error: Any) -> BaseException:
 
 def connect(address: str | None, workers: int | None) -> Any:
     """Return Ray, connected to an existing cluster or to one started here."""
-    try:
-        import ray
-    except ImportError as error:
-        raise MissingDependencyError("--engine ray", "cluster") from error
+    check_extra("--engine ray", "cluster", "ray")
+    import ray
+
     if address is not None:
         _check_address(address)
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
@@ -150,10 +149,9 @@ def connect(address: str | None, workers: int | None) -> Any:
 
 def ray_serve() -> Any:
     """Return Ray Serve, which needs more than Ray alone."""
-    try:
-        from ray import serve
-    except ImportError as error:
-        raise MissingDependencyError("serve --engine ray", "cluster") from error
+    check_extra("serve --engine ray", "cluster", "ray.serve")
+    from ray import serve
+
     return serve
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hiersum.errors import CheckpointError, MissingDependencyError
+from hiersum.errors import CheckpointError, MissingDependencyError, check_extra
 from hiersum.jobs.progress import has_terminal
 
 MODEL_FILES = ("*.json", "*.safetensors", "*.model", "settings.toml", "README.md")
@@ -105,12 +105,10 @@ def read_metadata(folder: Path) -> dict[str, Any]:
 
 
 def _library(feature: str) -> Any:
-    try:
-        import huggingface_hub
-        import huggingface_hub.errors
-        import huggingface_hub.utils
-    except ImportError as error:
-        raise MissingDependencyError(feature, "hub") from error
+    modules = ("huggingface_hub", "huggingface_hub.errors", "huggingface_hub.utils")
+    check_extra(feature, "hub", *modules)
+    import huggingface_hub
+
     return huggingface_hub
 
 

@@ -20,7 +20,7 @@ import torch
 from hiersum.config import Config, ModelConfig
 from hiersum.data.batches import BatchStream, collate
 from hiersum.data.shards import PreparedSet
-from hiersum.errors import ConfigError, MissingDependencyError, TrainingError
+from hiersum.errors import ConfigError, TrainingError, check_extra
 from hiersum.model.batch import Batch
 from hiersum.model.folder import TOKENIZER, from_pretrained, read_config
 from hiersum.model.network import Network, build_network
@@ -77,10 +77,9 @@ def with_start(config: Config) -> Config:
 
 def make_accelerator(precision: Literal["fp32", "bf16", "fp16"]) -> Any:
     """Join the processes started by torchrun or accelerate, or run alone."""
-    try:
-        from accelerate import Accelerator
-    except ImportError as error:
-        raise MissingDependencyError("training", "train") from error
+    check_extra("training", "train", "accelerate")
+    from accelerate import Accelerator
+
     mixed = "no" if precision == "fp32" else precision
     try:
         return Accelerator(mixed_precision=mixed, cpu=not torch.cuda.is_available())

@@ -39,13 +39,7 @@ from hiersum.pretrained.hub import push
 from hiersum.ranking.ranker import Ranker, choose_ranker
 from hiersum.text.documents import find_passed_over, gather_documents
 from hiersum.text.languages import check_language
-from hiersum.types import (
-    Cluster,
-    Progress,
-    Summary,
-    SummarySentence,
-    Unread,
-)
+from hiersum.types import Cluster, Progress, Summary, SummarySentence, Unread
 from hiersum.writing.extractive import SYSTEMS, ExtractiveWriter
 from hiersum.writing.request import Options, Request
 from hiersum.writing.writer import Draft, Reading, Writer
@@ -91,11 +85,8 @@ class Summarizer:
     ) -> None:
         """Assemble a summarizer.
 
-        Args:
-            config: settings.
-            ranker: ranks paragraphs; default: the writer's own, else the one named by
-                `ranker.kind`.
-            writer: a neural writer; without one, summaries quote source sentences.
+        Without a writer, summaries quote source sentences. The default ranker is the writer's, else
+        the one named by `ranker.kind`.
         """
         self.config = config or Config()
         self.writer = writer
@@ -378,11 +369,9 @@ class Summarizer:
         """Mark unsupported facts, find disagreements, and assemble the summary."""
         start = time.perf_counter()
         documents, paragraphs = reading.cluster.documents, reading.paragraphs
+        on_topic_only = self.config.data.on_topic_only
         passed_over = find_passed_over(
-            documents,
-            paragraphs,
-            reading.left_out,
-            on_topic_only=self.config.data.on_topic_only,
+            documents, paragraphs, reading.left_out, on_topic_only=on_topic_only
         )
         checked = mark_unsupported(request.cut(draft.sentences), reading.cluster, paragraphs)
         disagreements = compare_documents(documents, paragraphs, self.checker)

@@ -132,7 +132,7 @@ def test_every_module_says_what_it_is_for() -> None:
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
     """A command must start at once: torch, pyarrow and readers are loaded where they are used."""
-    heavy = ["torch", "pyarrow", "scipy", "trafilatura", "sentencepiece"]
+    heavy = ["torch", "numpy", "pyarrow", "scipy", "trafilatura", "sentencepiece"]
     code = (
         f"import hiersum.cli, sys; sys.exit(' '.join(m for m in {heavy} if m in sys.modules) or 0)"
     )

@@ -21,9 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from queue import SimpleQueue
 from tempfile import TemporaryDirectory
-from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Unpack
 
 from hiersum.checking.checker import Checker
@@ -34,6 +32,7 @@ from hiersum.config import Config, load_config
 from hiersum.config.plugins import load_plugin, plugin_names
 from hiersum.errors import CheckpointError, InputError
 from hiersum.jobs.parallel import in_order
+from hiersum.jobs.streams import as_told
 from hiersum.pretrained import bundled_model, chosen_model, recommended_settings
 from hiersum.pretrained.hub import push
 from hiersum.ranking.ranker import Ranker, choose_ranker
@@ -62,10 +61,6 @@ class Failure:
 
     id: str
     error: InputError
-
-
-class _StreamClosedError(Exception):
-    """Nobody reads the sentences of a stream any more."""
 
 
 class Summarizer:
@@ -213,31 +208,8 @@ class Summarizer:
         Whoever stops early stops the work: closing the iterator waits for the sentence at hand.
         """
         read, _ = gather_documents(documents, self.config.data)
-        sentences: SimpleQueue[SummarySentence | BaseException | None] = SimpleQueue()
-        is_closed = Event()
-
-        def tell(sentence: SummarySentence) -> None:
-            if is_closed.is_set():
-                raise _StreamClosedError
-            sentences.put(sentence)
-
-        def work() -> None:
-            try:
-                self.summarize_cluster(Cluster(title, tuple(read)), told=tell, **options)
-                sentences.put(None)
-            except BaseException as error:  # re-raised in the consumer
-                sentences.put(error)
-
-        worker = Thread(target=work, daemon=True)
-        worker.start()
-        try:
-            while (sentence := sentences.get()) is not None:
-                if isinstance(sentence, BaseException):
-                    raise sentence
-                yield sentence
-        finally:
-            is_closed.set()
-            worker.join()
+        cluster = Cluster(title, tuple(read))
+        return as_told(lambda tell: self.summarize_cluster(cluster, told=tell, **options))
 
     def summarize_many(
         self, clusters: Iterable[Cluster], **options: Unpack[Options]

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from hiersum.cli import app
 from hiersum.pretrained import FOLDER
 
-HEAVY = ("torch", "scipy", "pyarrow", "sentencepiece", "trafilatura")
+HEAVY = ("torch", "numpy", "scipy", "pyarrow", "sentencepiece", "trafilatura")
 RUN = (
     "import sys\n"
     "from hiersum.cli import main\n"

@@ -41,6 +41,21 @@ def test_a_cluster_encodes_the_same_alone_and_beside_others(
 
 
 @pytest.mark.parametrize("profile", PROFILES)
+def test_a_long_source_is_read_in_parts_with_the_same_result(
+    tiny, sources, profile: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    network = tiny(profile=profile)
+    batch = Batch.from_ids(sources)
+
+    whole = network.encode(batch).states_RD  # with gradients, so in one part
+    monkeypatch.setattr("hiersum.model.encoder.ROWS_AT_ONCE", 5)
+    with torch.no_grad():
+        in_parts = network.encode(batch).states_RD
+
+    torch.testing.assert_close(in_parts, whole)
+
+
+@pytest.mark.parametrize("profile", PROFILES)
 @torch.no_grad()
 def test_permuting_paragraphs_permutes_states_when_positions_are_off(
     tiny, sources, profile: str

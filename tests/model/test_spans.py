@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,6 +49,19 @@ def test_positions_start_again_with_every_sequence() -> None:
     positions = Spans((2, 3, 1)).positions(torch.device("cpu"))
 
     assert positions.tolist() == [0, 1, 0, 1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("lengths", "expected"),
+    [
+        ((3, 2, 2, 9, 1), [(3, 2), (2,), (9,), (1,)]),
+        ((9, 9), [(9,), (9,)]),
+        ((5,), [(5,)]),
+        ((1, 1, 1), [(1, 1, 1)]),
+    ],
+)
+def test_portions_hold_neighbors_that_fit(lengths: tuple, expected: list[tuple]) -> None:
+    assert [portion.lengths for portion in Spans(lengths).portions(5)] == expected
 
 
 def test_joint_runs_need_both_lengths_to_agree() -> None:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hiersum.text.words import (
     count_words,
     cut_words,
+    has_words,
     leans_on_another,
     split_every,
     split_stems,
@@ -30,6 +31,7 @@ from hiersum.text.words import (
 def test_words_of_many_scripts(text: str, words: list[str]) -> None:
     assert split_words(text) == words
     assert count_words(text) == len(words)
+    assert has_words(text) == bool(words)
 
 
 @given(st.text(max_size=300), st.integers(1, 20))

@@ -26,7 +26,7 @@ def require_within(name: str, value: float, lowest: float, highest: float) -> No
 class DataConfig:
     """How documents are read and turned into input for a network."""
 
-    max_documents: int = 1_000
+    max_documents: int = 5_000
     """Maximum documents of one cluster; the rest are listed as unread."""
     language: str = "auto"
     """Language of the documents: a two-letter code, `any`, or `auto` for the most common one."""

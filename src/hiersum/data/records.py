@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 from typing import Any, TypeGuard
 
-import numpy as np
-
 from hiersum.errors import DataError
 from hiersum.text.encodings import clean_text
 from hiersum.types import CitedSentence, Cluster, Document
@@ -145,6 +143,8 @@ def _text(record: Mapping[str, Any], key: str, where: str) -> str:
 
 
 def _graph(value: Any, where: str) -> tuple[tuple[float, ...], ...]:
+    import numpy as np  # slow, and few clusters carry a graph
+
     try:
         matrix = np.array(value, dtype=np.float64)
     except (ValueError, TypeError, OverflowError) as error:

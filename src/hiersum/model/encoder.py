@@ -5,13 +5,16 @@ A flat encoder is the same stack without global layers, reading each cluster as 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
+
 import torch
 from torch import Tensor, nn
 
 from hiersum.errors import InputError
 from hiersum.model.batch import Batch
 from hiersum.model.hierarchy import GlobalLayer, Layout, make_layout
-from hiersum.model.layers import drop, sinusoid
+from hiersum.model.layers import ROWS_AT_ONCE, drop, sinusoid
 from hiersum.model.parts import Parts
 from hiersum.model.spans import Spans
 
@@ -137,14 +140,15 @@ class Encoder(nn.Module):
             longest = max(layout.tokens.lengths)
             bias_HTT = self.relative_bias(longest, longest)
         rank = self.rank
-        for layer in self.layers:
-            if isinstance(layer, LocalLayer):
-                states_RD = layer(states_RD, layout.tokens, bias_HTT)
+        for kind, layers in groupby(self.layers, type):
+            if kind is LocalLayer:
+                states_RD = _read_apart(states_RD, layout.tokens, bias_HTT, list(layers))
                 continue
             if rank is not None:  # added once, below the first global layer
                 states_RD = states_RD + rank(layout.tokens, rank_Q).to(states_RD.dtype)
                 rank = None
-            states_RD = layer(states_RD, layout, weights)
+            for layer in layers:
+                states_RD = layer(states_RD, layout, weights)
         return states_RD if self.final_norm is None else self.final_norm(states_RD)
 
     def _ranks(self, layout: Layout, batch: Batch) -> Tensor:
@@ -152,3 +156,16 @@ class Encoder(nn.Module):
             return torch.zeros(len(batch), dtype=torch.long)
         ranks = [rank for cluster in batch.ranks for rank in cluster]
         return torch.tensor([ranks[index] for index in layout.order])
+
+
+def _read_apart(
+    states_RD: Tensor, tokens: Spans, bias_HTT: Tensor | None, layers: Sequence[nn.Module]
+) -> Tensor:
+    """Run local layers; without gradients a few paragraphs at a time, to stay in the CPU cache."""
+    parts = [tokens] if torch.is_grad_enabled() else tokens.portions(ROWS_AT_ONCE)
+    read = []
+    for part, part_RD in zip(parts, states_RD.split([sum(part.lengths) for part in parts])):
+        for layer in layers:
+            part_RD = layer(part_RD, part, bias_HTT)
+        read.append(part_RD)
+    return torch.cat(read) if len(read) > 1 else read[0]

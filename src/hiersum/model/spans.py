@@ -38,6 +38,18 @@ class Spans:
         parts: tuple[Tensor, ...] = flat.split(list(self.lengths))
         return parts
 
+    def portions(self, num_rows: int) -> list[Spans]:
+        """Divide the sequences into neighbors of at most this many rows, or one longer sequence."""
+        portions: list[list[int]] = [[]]
+        total = 0
+        for length in self.lengths:
+            total += length
+            if portions[-1] and total > num_rows:
+                portions.append([])
+                total = length
+            portions[-1].append(length)
+        return [Spans(tuple(portion)) for portion in portions]
+
     def positions(self, device: torch.device) -> Tensor:
         """Return each row's position within its sequence, from 0."""
         # Built on the CPU and moved once: a device would launch a kernel per sequence.

@@ -21,7 +21,7 @@ from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text
 from hiersum.text.formats import DOCUMENT_SUFFIXES, extract_text, kind_of, named_kind
 from hiersum.text.languages import UNKNOWN, detect_language, main_language
-from hiersum.text.words import count_words
+from hiersum.text.words import has_words
 from hiersum.types import Document, Paragraph, Unread
 
 MAX_CHARACTERS = 5_000_000
@@ -152,7 +152,7 @@ def document_of(data: bytes, name: str, suffix: str) -> tuple[Document, Unread |
     extract = extract_text(data, name, suffix, max_characters=MAX_CHARACTERS)
     if _CLUSTER_LINE.match(extract.text):
         raise InputError(f"{name}: this is JSON; if it holds clusters, name it .jsonl or .json")
-    if not count_words(extract.text[:100_000]):
+    if not has_words(extract.text[:100_000]):
         hint = "; its pages may be scanned; run OCR on it first" if b"%PDF-" in data[:9] else ""
         raise InputError(f"{name}: there is no text in it{hint}")
     unread = Unread(name, _cut_off()) if extract.is_cut else None

@@ -13,12 +13,14 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence, Set
+from array import array
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import chain, islice
+from itertools import islice
 from statistics import median
+from typing import TYPE_CHECKING
 
 from hiersum.text.labels import document_labels
 from hiersum.text.numbers import find_amounts
@@ -26,6 +28,10 @@ from hiersum.text.overlap import ngram_overlap, split_rouge_words
 from hiersum.text.sentences import ends_sentence, split_sentences
 from hiersum.text.words import count_words, split_every, split_words
 from hiersum.types import Cluster, Document, Paragraph, Place
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 NEAR_DUPLICATE = 0.8
 """Merge paragraphs that share at least this much of their word triples."""
@@ -42,16 +48,21 @@ def merge_duplicates(
     Paragraphs are duplicates if their words are equal, or the Jaccard index of their word triples
     is at least `near`; but only if they agree in numbers and negations.
     """
-    keys = [(_words_or_text(p.text), find_amounts(p.text)) for p in paragraphs]
+    number_of: defaultdict[str, int] = defaultdict()
+    number_of.default_factory = number_of.__len__
+    keys: list[tuple[bytes, frozenset[str], str]] = []
+    for paragraph in paragraphs:
+        words = array("i", map(number_of.__getitem__, split_words(paragraph.text)))
+        signs = "" if words else _BLANKS.sub(" ", paragraph.text)
+        keys.append((words.tobytes(), find_amounts(paragraph.text), signs))
     first_with: dict[Hashable, int] = {}
     original = [first_with.setdefault(key, index) for index, key in enumerate(keys)]
     if near < 1:
         distinct = sorted(set(original))
-        near_original = _near_duplicates(
-            [paragraphs[i].text for i in distinct], [keys[i][1] for i in distinct], near
-        )
-        moved = {distinct[i]: distinct[j] for i, j in enumerate(near_original)}
-        original = [moved[index] for index in original]
+        texts = [keys[index][:2] for index in distinct]
+        near_original = _near_duplicates(texts, len(number_of), near)
+        moved = {distinct[i]: distinct[j] for i, j in near_original.items()}
+        original = [moved.get(index, index) for index in original]
     copies: dict[int, list[Paragraph]] = {}
     for index, first in enumerate(original):
         copies.setdefault(first, []).append(paragraphs[index])
@@ -61,10 +72,6 @@ def merge_duplicates(
         else group[0]
         for group in copies.values()
     ]
-
-
-def _words_or_text(text: str) -> str:
-    return " ".join(split_words(text)) or _BLANKS.sub(" ", text)
 
 
 def is_clone(paragraphs: Sequence[str], target: str) -> list[bool]:
@@ -104,22 +111,27 @@ def empty_clones(cluster: Cluster) -> Cluster:
 
 
 def _near_duplicates(
-    texts: Sequence[str], amounts: Sequence[frozenset[str]], near: float
-) -> list[int]:
-    """Return for each text the index of the first near duplicate, or its own."""
-    triples = [frozenset(zip(words, words[1:], words[2:])) for words in map(split_words, texts)]
-    counts = Counter(chain.from_iterable(triples))
-    shared = [sorted((counts[t], t) for t in found if counts[t] > 1) for found in triples]
+    texts: Sequence[tuple[bytes, frozenset[str]]], num_words: int, near: float
+) -> dict[int, int]:
+    """Return the index of the first near duplicate of each text that has one.
+
+    Args:
+        texts: of each, the numbers of its words, and its amounts.
+        num_words: how many numbers there are.
+        near: the least Jaccard index.
+    """
+    shared, sizes = _shared_triples([words for words, _ in texts], num_words)
     having: defaultdict[Hashable, list[int]] = defaultdict(list)
-    original = list(range(len(texts)))
-    for index, found in enumerate(triples):
-        num_needed = max(1, math.ceil(near * len(found)))
+    original: dict[int, int] = {}
+    for index, triples in shared.items():
         # A near duplicate shares `num_needed` triples, so at least one of the rarest. Texts that
-        # differ in their numbers are never compared.
-        num_rarest = len(shared[index]) - num_needed + 1
-        keys = [(amounts[index], triple) for _, triple in shared[index][: max(num_rarest, 0)]]
+        # differ in their amounts are never compared.
+        num_needed = max(1, math.ceil(near * sizes[index]))
+        num_rarest = max(len(triples) - num_needed + 1, 0)
+        keys = [(texts[index][1], triple) for triple in triples[:num_rarest]]
         for candidate in sorted({i for key in keys for i in having[key]}):
-            if _jaccard(found, triples[candidate]) >= near:
+            num_common = len(set(triples).intersection(shared[candidate]))
+            if num_common >= near * (sizes[index] + sizes[candidate] - num_common):
                 original[index] = candidate
                 break
         else:  # only originals enter, so that chains of small changes do not drift
@@ -129,9 +141,37 @@ def _near_duplicates(
     return original
 
 
-def _jaccard(left: Set[Hashable], right: Set[Hashable]) -> float:
-    num_shared = len(left & right)
-    return num_shared / (len(left) + len(right) - num_shared)
+def _shared_triples(
+    texts: Sequence[bytes], num_words: int
+) -> tuple[dict[int, list[int]], NDArray[np.int64]]:
+    """Return each text's triples that occur elsewhere, rarest first, and how many it has in all.
+
+    Triples are numbered by rarity; texts that share none are left out.
+    """
+    import numpy as np
+
+    lengths = np.array([len(words) // array("i").itemsize for words in texts], np.int64)
+    words = np.frombuffer(b"".join(texts), np.int32).astype(np.int64)
+    text_of = np.repeat(np.arange(len(texts), dtype=np.int32), lengths)
+    is_whole = text_of[:-2] == text_of[2:]
+    # No two triples get the same number while there are less than two million different words.
+    triples = (words[:-2] * num_words + words[1:-1])[is_whole] * num_words + words[2:][is_whole]
+    text_of = text_of[:-2][is_whole]
+    ordered = np.sort(triples)
+    repeated, counts = np.unique(ordered[1:][ordered[1:] == ordered[:-1]], return_counts=True)
+    del words, ordered
+    rarity = np.empty(len(repeated), np.int64)
+    rarity[np.argsort(counts, kind="stable")] = np.arange(len(repeated))
+    places = np.searchsorted(repeated, triples)
+    places[places == len(repeated)] = 0
+    is_shared = repeated[places] == triples if len(repeated) else np.zeros(len(triples), bool)
+    sizes = np.bincount(text_of[~is_shared], minlength=len(texts))
+    pairs = np.unique(text_of[is_shared] * np.int64(len(repeated)) + rarity[places[is_shared]])
+    owners, found = np.divmod(pairs, max(len(repeated), 1))
+    sizes += np.bincount(owners, minlength=len(texts))
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    parts = np.split(found, starts[1:])
+    return {int(owners[at]): part.tolist() for at, part in zip(starts, parts)}, sizes
 
 
 _MIN_WRAPPED_LINES = 3

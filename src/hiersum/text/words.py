@@ -141,6 +141,11 @@ def count_words(text: str) -> int:
     return sum(1 for _ in _WORD.finditer(text))  # slower, but does not build a list of millions
 
 
+def has_words(text: str) -> bool:
+    """Whether a text has any word."""
+    return _WORD.search(text) is not None
+
+
 def cut_words(text: str, max_words: int) -> str:
     """Return the longest prefix of a text with at most `max_words` words."""
     return next(split_every(text, max_words), "")

@@ -63,7 +63,7 @@ types: .venv/installed-dev ## mypy, strict, on src
 docs: export NO_MKDOCS_2_WARNING = 1
 docs: .venv/installed-dev ## build the site into build/site
 	$(BIN)/python -m mkdocs build --quiet --strict
-	@echo 'Open build/site/index.html, or run: make docs-serve'
+	@echo 'Open build/site/index.html; with the search: make docs-serve'
 
 docs-serve: export NO_MKDOCS_2_WARNING = 1
 docs-serve: .venv/installed-dev ## show the site at http://127.0.0.1:8001, rebuilt when a file changes

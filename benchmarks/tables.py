@@ -14,6 +14,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))  # also when a test loads this file by its path
@@ -37,6 +38,17 @@ from hiersum.reproduction.systems import ROWS, Sizes
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
+EXTRAS = {
+    "serve": "the server and its page",
+    "train": "training, fine-tuning, reproducing the paper, plots",
+    "parquet": "data sets in Parquet",
+    "hub": "models of the Hugging Face hub, converting a T5",
+    "build": "building a WikiSum from Wikipedia and web pages",
+    "discourse": "the paper's discourse graph",
+    "cluster": "several machines, with Ray",
+    "docs": "this site",
+    "dev": "all of these, and the tools of developers",
+}
 SYSTEMS = {
     "lead (paper)": "Lead, as the paper defines it (with the title)",
     "lexrank (paper)": "LexRank over paragraphs, as the paper defines it",
@@ -53,6 +65,22 @@ def latest(what: str) -> dict[str, Any]:
     path = max(found, key=lambda path: path.name.rsplit("_", 1)[1])
     record: dict[str, Any] = json.loads(path.read_text())
     return record
+
+
+def install_table() -> str:
+    record = latest("install")
+    alone, once = record["alone"], record["once"]
+    lines = ["| extra | for | packages | MB |", "|---|---|---|---|"]
+    lines.append(f"| none | summarising | {alone['packages']} | {alone['megabytes']:,} |")
+    for extra, purpose in EXTRAS.items():
+        more = record["more"][extra]
+        lines.append(f"| `{extra}` | {purpose} | +{more['packages']} | +{more['megabytes']:,} |")
+    largest = ", ".join(f"{name} {size}" for name, size in record["largest"].items())
+    note = (
+        f"Megabytes are on disk, with torch's CPU build; the largest are {largest}. When every install "
+        f"brought `hub` and `parquet`, it had {once['packages']} packages and {once['megabytes']:,} MB."
+    )
+    return "\n".join([*lines, "", fill(note, 118)])
 
 
 def quality_table() -> str:
@@ -701,6 +729,7 @@ def first_sentence(path: Path) -> str:
 PAGES = {
     "README.md": {"writer": writer_table, "beside": side_by_side_table},
     "src/hiersum/pretrained/README.md": {"writer": writer_table},
+    "docs/index.md": {"extras": install_table},
     "docs/architecture.md": {"tree": tree},
     "docs/configuration.md": {"settings": settings_table},
     "docs/evaluation.md": {"rouge": rouge_text, "quality": quality_table},

@@ -28,6 +28,7 @@ AS_USERS = {name: value for name, value in os.environ.items() if name != "HIERSU
 SET_UP = ("make ", "python3 -m venv", "pip install")
 SERVED = ("hiersum serve", "curl ")  # run together, at a port of their own
 BLOCK = re.compile(r"```(console|python)\n(.*?)```", re.S)
+STEP = re.compile(r"^```(\w+)(?: title=\"(.+?)\")?\n(.*?)^```", re.S | re.M)
 
 
 def commands(page: Path) -> list[tuple[str, str]]:
@@ -54,11 +55,16 @@ def test_documented_commands_leave_nothing_for_git_to_see() -> None:
     ignored = (REPOSITORY / ".gitignore").read_text().split()
     written = {
         name.split("/")[0]
-        for page in PAGES
+        for page in [*PAGES, *TUTORIALS]
         for command, _ in commands(page)
-        for name in re.findall(r"(?:--out|--output|--report|>) ([a-z][\w./-]*)", command)
+        for name in re.findall(r"(?:--out|--output|--report|-o|>) ([a-z]\w[\w./-]*)", command)
+    } | {
+        title.split("/")[0]
+        for page in TUTORIALS
+        for _, title, _ in STEP.findall(page.read_text())
+        if title
     }
-    assert written > {"model", "results.jsonl"}
+    assert written > {"model", "results.jsonl", "notes.md", "names-first"}
     unknown = {name for name in written if not {f"/{name}", f"/{name}/", f"{name}/"} & {*ignored}}
     assert unknown <= {"results.jsonl"}  # ignored together with results.jsonl.partial
 
@@ -128,7 +134,6 @@ def test_every_documented_request_is_answered(page: Path) -> None:
         server.stderr.close()  # type: ignore[union-attr]
 
 
-STEP = re.compile(r"^```(\w+)(?: title=\"(.+?)\")?\n(.*?)^```", re.S | re.M)
 SLOW_TUTORIALS = ("train.md", "reproduce.md")
 
 
@@ -148,6 +153,7 @@ def test_every_tutorial_works_from_its_first_step_to_its_last(page: Path, tmp_pa
     done = 0
     for kind, title, text in STEP.findall(page.read_text()):
         if title:
+            (tmp_path / title).parent.mkdir(exist_ok=True)
             (tmp_path / title).write_text(text)
         elif kind == "python":
             run_step([sys.executable, "-c", text], tmp_path, environment)
@@ -155,9 +161,9 @@ def test_every_tutorial_works_from_its_first_step_to_its_last(page: Path, tmp_pa
         elif kind == "console":
             for part in re.split(r"^\$ ", text, flags=re.M)[1:]:
                 command, _, output = part.partition("\n")
-                if command == "pip install --no-deps -e .":
-                    install_without_pip(tmp_path)
-                    environment["PYTHONPATH"] = str(tmp_path)
+                if own := re.fullmatch(r"pip install --no-deps -e (\S+)", command):
+                    install_without_pip(tmp_path / own[1])
+                    environment["PYTHONPATH"] = str(tmp_path / own[1])
                 elif not command.startswith((*SET_UP, *SERVED)):
                     printed = run_step(["sh", "-c", command], tmp_path, environment)
                     assert not output or is_as_shown(printed, output, command), printed

@@ -163,6 +163,12 @@ def test_plain_text_is_aligned_with_numbers_flush_right() -> None:
         "ROUGE-1  31.20",
         "a|<b>     7.00",
     ]
+    texts = Table(("stage", "state", "s"), (("a", "done", "12"), ("b", "to do", "3")), num_names=2)
+    assert texts.to_text().splitlines() == [
+        "stage  state   s",
+        "a      done   12",
+        "b      to do   3",
+    ]
 
 
 def test_markdown_escapes_what_would_split_a_cell() -> None:

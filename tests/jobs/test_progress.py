@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from hiersum.jobs import progress
-from hiersum.jobs.progress import Meter, keeping, tracked, waiting
+from hiersum.jobs.progress import Meter, keeping, tracked
 
 
 @pytest.fixture
@@ -88,24 +88,11 @@ def test_quiet_work_shows_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(progress.logger, "level", logging.ERROR)
-    with waiting("training"), Meter("training", 2) as meter:
+    with Meter("training", 2) as meter:
         meter.advance()
         meter.say("step 1: fine")
     captured = capsys.readouterr()
     assert captured.out == captured.err == ""
-
-
-def test_waiting_is_a_line_in_a_log(log: pytest.LogCaptureFixture) -> None:
-    with waiting("training"):
-        pass
-    assert log.messages == ["training"]
-
-
-@pytest.mark.usefixtures("terminal")
-def test_waiting_is_shown_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    with waiting("training"):
-        pass
-    assert "training" in capsys.readouterr().err
 
 
 def test_keeping_lets_an_interruption_say_what_is_kept() -> None:

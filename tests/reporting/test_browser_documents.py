@@ -60,6 +60,7 @@ def test_the_button_stays_in_sight_however_many_documents_there_are(
         drop(page, {f"{n}.txt": f"{FIRST} {n}".encode() for n in range(12)})
         expect(page.locator(".texts li")).to_have_count(12)
         expect(page.get_by_role("button", name="Summarise")).to_be_in_viewport(ratio=1)
+        expect(page.get_by_text("12 documents")).to_be_visible()
 
 
 def test_documents_are_opened_edited_and_removed_in_one_box(
@@ -93,7 +94,7 @@ def test_nothing_to_summarise_is_said_before_anything_is_sent(
 ) -> None:
     watched = open_page(live_address)
     watched.page.get_by_role("button", name="Summarise").click()
-    alert = watched.page.get_by_role("alert").filter(has_text="There is no text yet")
+    alert = watched.page.get_by_role("alert").filter(has_text="No documents yet")
     alert.wait_for()
     assert not any("summarize" in url for url in watched.requests)
     assert "still here" not in alert.inner_text(), "there are no documents"

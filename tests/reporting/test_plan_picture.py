@@ -32,6 +32,17 @@ def test_plan_has_a_box_for_every_sentence_and_cited_paragraph(
         assert f"<!-- {sentence.text[:30]}" in picture
 
 
+def test_paragraph_shows_every_sentence_that_is_cited(bridge: Summary, tmp_path: Path) -> None:
+    first, second = ("The work cost 48 million crowns.", "It took eleven months.")
+    sources = [{"document": 0, "paragraph": 0, "score": 1.0, "quote": q} for q in (first, second)]
+    facts = {"support": 1.0, "quoted": True}
+    sentences = [{"text": s["quote"], "sources": [s], **facts} for s in [*sources, sources[0]]]
+    result = {**bridge.to_record(), "sentences": sentences}
+    picture = plot_plan(result, tmp_path / "plan.svg").read_text()
+    assert picture.count(f"<!-- {first} -->") == 3, "two sentences, and once in the paragraph"
+    assert picture.count(f"<!-- {second} -->") == 2
+
+
 def test_plan_of_a_file_is_drawn_beside_it(bridge: Summary, tmp_path: Path) -> None:
     path = tmp_path / "result.json"
     path.write_text(json.dumps(bridge.to_record()))

@@ -266,3 +266,15 @@ def test_gather_documents_knows_what_people_have_by_its_shape(
 def test_gather_documents_says_which_one_it_cannot_read(given: object, message: str) -> None:
     with pytest.raises(InputError, match=message):
         gather_documents(given, CONFIG)
+
+
+def test_gather_documents_refuses_the_name_of_a_file_as_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.txt"
+    path.write_text(PROSE)
+    for name in (path, tmp_path):
+        with pytest.raises(InputError) as error:
+            gather_documents([PROSE, str(name)], CONFIG)
+        assert str(error.value) == (
+            "document 2 is the name of a file or folder, but a string is read as a text; "
+            f"give pathlib.Path({str(name)!r}), or what is in it"
+        )

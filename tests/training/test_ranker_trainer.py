@@ -294,5 +294,5 @@ def test_asked_to_stop_it_saves_and_says_how_to_go_on(places: tuple[Path, Path, 
     wait_for_a_checkpoint(process, parts)
     process.send_signal(signal.SIGTERM)
     _, stderr = process.communicate()
-    assert process.returncode == 2, stderr
+    assert process.returncode == 130, stderr
     assert "run the same command again to resume" in stderr

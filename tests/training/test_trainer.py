@@ -131,11 +131,14 @@ def test_asked_to_stop_it_saves_and_says_how_to_go_on(settings: Settings, tmp_pa
         time.sleep(0.05)
     process.send_signal(signal.SIGTERM)
     _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 2
-    assert "run the same command again to resume" in stderr
+    assert process.returncode == 130
     newest = RunFolder(tmp_path / "run").newest()
     assert newest is not None
-    assert f"stopped after step {newest.state.step} " in stderr
+    assert stderr.splitlines()[-2:] == [
+        "stopping after this step; once more stops now, at the last checkpoint",
+        f"interrupted; step {newest.state.step:,} of 100,000 is kept in {tmp_path / 'run'}: "
+        "run the same command again to resume",
+    ]
 
 
 @pytest.mark.slow

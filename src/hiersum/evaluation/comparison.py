@@ -40,23 +40,25 @@ _MEASURE_LABELS = {
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A header and rows; the first column holds the row names."""
+    """A header and rows; the first columns hold names, the others numbers."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
+    num_names: int = 1
 
     def to_text(self) -> str:
         """Return aligned columns, numbers flush right."""
         lines = [self.header, *self.rows]
-        first, *widths = [max(map(len, column)) for column in zip(*lines)]
+        widths = [max(map(len, column)) for column in zip(*lines)]
+        ways = [str.ljust] * self.num_names + [str.rjust] * (len(widths) - self.num_names)
         return "\n".join(
-            "  ".join([name.ljust(first), *map(str.rjust, cells, widths)]).rstrip()
-            for name, *cells in lines
+            "  ".join(way(cell, width) for way, cell, width in zip(ways, line, widths)).rstrip()
+            for line in lines
         )
 
     def to_markdown(self) -> str:
         """Return a Markdown table."""
-        rule = ["---", *["---:"] * (len(self.header) - 1)]
+        rule = ["---"] * self.num_names + ["---:"] * (len(self.header) - self.num_names)
         lines = [self.header, rule, *self.rows]
         cells = ([cell.replace("|", "\\|") for cell in line] for line in lines)
         return "\n".join(f"| {' | '.join(line)} |" for line in cells)

@@ -7,6 +7,7 @@ stderr. A level above INFO (`--quiet`) silences both.
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -98,22 +99,15 @@ def tracked(
             meter.advance()
 
 
-@contextmanager
-def waiting(verb: str) -> Iterator[None]:
-    """Show that work of unknown length goes on."""
-    if not has_terminal():
-        logger.info(verb)
-        yield
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(verb):
-        yield
-
-
 def tell(line: str) -> None:
     """Print a line that stays."""
     logger.info(line)
+
+
+def tell_at_once(line: str) -> None:
+    """Print a line from within a signal handler, where a stream may be in the middle of another."""
+    if logger.isEnabledFor(logging.INFO):
+        os.write(2, f"\r{line}\n".encode())
 
 
 @contextmanager

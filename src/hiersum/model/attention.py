@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from hiersum.model.layers import Dropout, drop
+from hiersum.model.linear import Linear
 from hiersum.model.spans import Spans, joint_runs
 
 
@@ -72,10 +73,10 @@ class MultiHeadAttention(nn.Module):
         self.head_width = head_width
         self.scale = head_width**-0.5 if scaled else 1.0
         self.dropout = dropout
-        self.query = nn.Linear(width, num_heads * head_width, bias=bias)
-        self.key = nn.Linear(width, num_heads * head_width, bias=bias)
-        self.value = nn.Linear(width, num_heads * head_width, bias=bias)
-        self.output = nn.Linear(num_heads * head_width, width, bias=bias)
+        self.query = Linear(width, num_heads * head_width, bias=bias)
+        self.key = Linear(width, num_heads * head_width, bias=bias)
+        self.value = Linear(width, num_heads * head_width, bias=bias)
+        self.output = Linear(num_heads * head_width, width, bias=bias)
 
     def forward(
         self,

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from hiersum.config.model import BLOCK_LENGTH, COMPRESSION, ModelConfig
 from hiersum.model.batch import Batch
 from hiersum.model.layers import drop, sinusoid
+from hiersum.model.linear import Linear
 from hiersum.model.parts import Parts
 from hiersum.model.spans import Spans
 
@@ -135,8 +136,8 @@ class CompressedAttention(nn.Module):
         self.attention = parts.attention()
         self.compression = COMPRESSION
         width = parts.config.num_heads * parts.config.attention_head_width
-        self.compress_key = nn.Linear(self.compression * width, width)
-        self.compress_value = nn.Linear(self.compression * width, width)
+        self.compress_key = Linear(self.compression * width, width)
+        self.compress_value = Linear(self.compression * width, width)
 
     def forward(self, states_RD: Tensor, sequences: Spans) -> Tensor:
         states_RD = self.attention.drop_inputs(states_RD)

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 
 from hiersum.model.attention import attend, attention_weights
 from hiersum.model.layers import drop
+from hiersum.model.linear import Linear
 from hiersum.model.parts import Parts
 from hiersum.model.spans import Spans
 
@@ -69,8 +70,8 @@ class MultiHeadPooling(nn.Module):
     def __init__(self, parts: Parts) -> None:
         super().__init__()
         width, self.num_heads = parts.config.width, parts.config.num_pooling_heads
-        self.score = nn.Linear(width, self.num_heads, bias=parts.has_bias)
-        self.value = nn.Linear(width, width, bias=parts.has_bias)
+        self.score = Linear(width, self.num_heads, bias=parts.has_bias)
+        self.value = Linear(width, width, bias=parts.has_bias)
         self.projection = parts.head_linear() if parts.profile.pooled_projection else None
         self.norm = parts.norm(width // self.num_heads)
         self.dropout = parts.dropout
@@ -176,7 +177,7 @@ class GlobalLayer(nn.Module):
         super().__init__()
         self.pooling = MultiHeadPooling(parts)
         self.relations = InterParagraphAttention(parts)
-        self.fuse = nn.Linear(parts.config.width, parts.config.width, bias=parts.has_bias)
+        self.fuse = Linear(parts.config.width, parts.config.width, bias=parts.has_bias)
         self.feed_forward = parts.feed_forward()
         self.input_norm = parts.pre_norm()
         self.norm = parts.norm()

@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from hiersum.model.linear import Linear, linear
 from hiersum.model.storage import Integers
 
 NORM_EPSILON = 1e-6
@@ -124,10 +125,10 @@ class FeedForward(nn.Module):
         dropout: Dropout,
     ) -> None:
         super().__init__()
-        self.inner = nn.Linear(width, hidden_width, bias=bias)
+        self.inner = Linear(width, hidden_width, bias=bias)
         gated = activation == "gated-gelu"
-        self.gate = nn.Linear(width, hidden_width, bias=bias) if gated else None
-        self.outer = nn.Linear(hidden_width, width, bias=bias)
+        self.gate = Linear(width, hidden_width, bias=bias) if gated else None
+        self.outer = Linear(hidden_width, width, bias=bias)
         self.dropout = dropout
 
     def forward(self, states_RD: Tensor) -> Tensor:
@@ -255,4 +256,4 @@ class Output(nn.Module):
         states = drop(states, self.dropout.inputs, self.training)
         states = states if self.scale == 1 else states * self.scale
         weight_VD = embedding_VD if self.weight is None else self.weight
-        return F.linear(states, weight_VD, self.bias)
+        return linear(states, weight_VD, self.bias)

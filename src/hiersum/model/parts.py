@@ -25,6 +25,7 @@ from hiersum.model.layers import (
     RmsNorm,
     WordEmbedding,
 )
+from hiersum.model.linear import Linear
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -137,7 +138,7 @@ class Parts:
         num_heads = self.config.num_pooling_heads
         head_width = self.config.width // num_heads
         if self.profile.shared_projections:
-            return nn.Linear(head_width, head_width, bias=self.has_bias)
+            return Linear(head_width, head_width, bias=self.has_bias)
         return HeadLinear(num_heads=num_heads, width=head_width)
 
     def relative_bias(self, *, bidirectional: bool) -> RelativeBias | None:

@@ -48,27 +48,22 @@ def plot_plan(result: Mapping[str, Any], out: Path) -> Path:
     places, below = {}, 0.0
     for document, paragraph in cited:
         name = shorten(Path(result["documents"][document]["name"]).name, _LETTERS - 16)
-        quotes = [
-            source["quote"]
+        quotes = dict.fromkeys(
+            shorten(source["quote"], _QUOTE, placeholder=" …")
             for sentence in result["sentences"]
             for source in sentence["sources"]
             if _place(source) == (document, paragraph)
-        ]
-        text = f"{name}, paragraph {paragraph + 1}"
+        )
+        head = f"{name}, paragraph {paragraph + 1}"
         places[document, paragraph], below = _box(
-            axes,
-            _RIGHT,
-            below,
-            text,
-            shorten(quotes[0], _QUOTE, placeholder=" …"),
-            _colour(document),
+            axes, _RIGHT, below, head, list(quotes), _colour(document)
         )
     lowest, below = below, 0.0
     for number, sentence in enumerate(result["sentences"], start=1):
         has_support = sentence["support"] is not None  # quoting systems have none
         support = f", support {int(100 * sentence['support'])}%" if has_support else ""
         head = f"{number}{', quoted' if sentence['quoted'] else ''}{support}"
-        middle, below = _box(axes, _LEFT, below, head, sentence["text"], _INK)
+        middle, below = _box(axes, _LEFT, below, head, [sentence["text"]], _INK)
         for place in dict.fromkeys(map(_place, sentence["sources"])):
             _join(axes, middle, places[place], _colour(place[0]))
     height = max(lowest, below)
@@ -89,13 +84,13 @@ def _colour(document: int) -> str:
 
 
 def _box(
-    axes: Any, column: tuple[float, float], top: float, head: str, text: str, colour: str
+    axes: Any, column: tuple[float, float], top: float, head: str, texts: list[str], colour: str
 ) -> tuple[float, float]:
-    """Draw a box with a head and wrapped text; return its middle and the top of the next one."""
+    """Draw a box with a head and wrapped texts; return its middle and the top of the next one."""
     from matplotlib.patches import FancyBboxPatch
 
     left, right = column
-    lines = wrap(text, _LETTERS)
+    lines = [line for text in texts for line in wrap(text, _LETTERS)]
     height = len(lines) + 1.8
     axes.add_patch(
         FancyBboxPatch(

@@ -41,7 +41,8 @@ def print_summary(summary: Summary, console: Console) -> None:
     numbers = number_sources(summary)
     has_colour = console.color_system is not None
     show(_marked_text(summary, numbers, has_colour=has_colour))
-    show()
+    if numbers:
+        show()
     table = Table.grid(padding=(0, 1))  # indents further lines of a source
     for mark, line in _source_lines(summary, numbers):
         table.add_row(mark, line)

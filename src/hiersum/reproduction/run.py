@@ -106,7 +106,7 @@ def list_stages(path: Path, out: Path, *, overrides: Iterable[str] = (), workers
             time = f"about {spoken(left[stage.name])}"
         rows.append((stage.name, stage.doing, state, time))
     rows.append(("", "all that is left", "", f"about {spoken(sum(left.values()))}"))
-    return Table(("stage", "what", "state", "time"), tuple(rows))
+    return Table(("stage", "what", "state", "time"), tuple(rows), num_names=3)
 
 
 def gather(plan: Plan, ledger: Ledger) -> dict[str, Any]:

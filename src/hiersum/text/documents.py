@@ -27,6 +27,7 @@ from hiersum.types import Document, Paragraph, Unread
 MAX_CHARACTERS = 5_000_000
 """Characters read of one document."""
 _STDIN = "-"
+_MAX_PATH = 1_000
 _TEXT_FIELDS = ("text", "page_content", "get_content", "content", "body", "article", "document")
 _NAME_FIELDS = ("name", "title", "file_name", "source", "file_path", "path", "id")
 _IS_ADDRESS = re.compile(r"https?:/")
@@ -88,6 +89,7 @@ def gather_documents(
         if isinstance(item, Document):
             documents.append(item)
         elif isinstance(item, str):
+            _refuse_path(item, len(documents) + 1)
             documents.append(Document(item, name=f"document {len(documents) + 1}"))
         elif isinstance(item, Path):
             found, missed = read_documents([item], config)
@@ -98,6 +100,15 @@ def gather_documents(
         else:
             documents.append(_shaped(item, len(documents) + 1))
     return documents, unread
+
+
+def _refuse_path(text: str, number: int) -> None:
+    """Refuse a string that names a file or folder here: its name is not what was meant."""
+    if len(text) < _MAX_PATH and os.path.exists(text):
+        raise InputError(
+            f"document {number} is the name of a file or folder, but a string is read as a text; "
+            f"give pathlib.Path({text!r}), or what is in it"
+        )
 
 
 def _shaped(item: Any, number: int) -> Document:

@@ -82,7 +82,7 @@ def _refuse_binary(data: bytes, name: str) -> None:
         if num_control > max(1, _MAX_CONTROL_SHARE * len(sample)):
             raise InputError(
                 f"{name}: looks like a binary file, not text; "
-                "give .txt, .md, .html, .pdf, .docx, or gzip of these"
+                "give .txt, .md, .html, .pdf, .docx, .eml, .srt, .vtt, or gzip of these"
             )
 
 

@@ -147,7 +147,7 @@ class RankerTrainer:
             self.best = _copy(self.network.state_dict())
 
     def run(self) -> None:
-        """Train to the last batch; an interruption saves and raises an error."""
+        """Train to the last batch; asked to stop, it saves and raises KeyboardInterrupt."""
         num_steps = len(self.plan)
         with (
             Interruption() as interruption,
@@ -165,7 +165,7 @@ class RankerTrainer:
                 if is_due or interruption.is_set:
                     self._save()
                 if interruption.is_set and not is_last:
-                    raise stopped(step, num_steps)
+                    raise stopped(self.folder.root, step, num_steps)
 
     def best_network(self) -> RankerNetwork:
         """Return the network with the run's final weights."""

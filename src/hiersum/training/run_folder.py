@@ -39,7 +39,7 @@ from hiersum.data.files import (
     write_picture,
 )
 from hiersum.errors import CheckpointError, ConfigError, DataError, InputError, TrainingError
-from hiersum.jobs.progress import Meter
+from hiersum.jobs.progress import RESUME, Meter, tell_at_once
 from hiersum.model.folder import save_pretrained
 from hiersum.model.network import Network
 
@@ -215,11 +215,9 @@ def checkpoint_folders(root: Path) -> list[Path]:
     return [numbered[number] for number in sorted(filter(str.isdecimal, numbered), key=int)]
 
 
-def stopped(step: int, num_steps: int) -> TrainingError:
-    """Return the error of an interrupted run."""
-    return TrainingError(
-        f"stopped after step {step} of {num_steps}; run the same command again to resume"
-    )
+def stopped(root: Path, step: int, num_steps: int) -> KeyboardInterrupt:
+    """Return what ends a run that was asked to stop and has saved."""
+    return KeyboardInterrupt(f"step {step:,} of {num_steps:,} is kept in {root}: {RESUME}")
 
 
 @contextmanager
@@ -264,6 +262,7 @@ class Interruption:
     def _notice(self, number: int, frame: FrameType | None) -> None:
         self.is_set = True
         self._restore()
+        tell_at_once("stopping after this step; once more stops now, at the last checkpoint")
 
     def _restore(self) -> None:
         for number, handler in self._earlier.items():

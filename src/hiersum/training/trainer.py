@@ -145,7 +145,7 @@ class Trainer:
                 self._report(metrics)
                 self._keep(metrics, must_save=sums["stop"] > 0)
                 if sums["stop"] > 0 and self.state.step < steps:
-                    raise stopped(self.state.step, steps)
+                    raise stopped(self.run_folder.root, self.state.step, steps)
         if self.accelerator.is_main_process:
             write_final_model(self.run_folder, self.config)
         self.accelerator.wait_for_everyone()

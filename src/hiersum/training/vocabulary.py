@@ -12,7 +12,7 @@ from pathlib import Path
 from hiersum.data.corpora import count_all, read_corpora
 from hiersum.data.files import make_folder, write_atomically
 from hiersum.errors import InputError
-from hiersum.jobs.progress import tracked, waiting
+from hiersum.jobs.progress import tell, tracked
 from hiersum.text.paragraphs import split_document
 from hiersum.text.tokenizer import train_tokenizer
 
@@ -61,7 +61,8 @@ def train_vocabulary(
     path = folder / TOKENIZER_FILE
     _check_folder(folder)
     texts = _sample(paths, random.Random(seed), max_paragraphs, kind, skip_bad)
-    with waiting(f"training {size:,} pieces on {len(texts):,} texts"), interruptible():
+    tell(f"training {size:,} pieces on {len(texts):,} texts; Ctrl-C ends this and keeps nothing")
+    with interruptible():
         model = train_tokenizer(texts, size=size, seed=seed)
     with write_atomically(path) as file:
         file.write(model)

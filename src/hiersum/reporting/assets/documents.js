@@ -19,7 +19,7 @@ export class DocumentBox {
       id: freshId("text"),
       rows: "6",
       "aria-label": "Text",
-      placeholder: "Paste a text here, or drop files: text, Markdown, HTML, PDF, Word",
+      placeholder: "Paste a text here, or drop files: text, Markdown, HTML, PDF, Word, mail",
       dir: "auto",
       oninput: () => this.#edit({ text: this.area.value }),
     });
@@ -35,6 +35,7 @@ export class DocumentBox {
       hidden: true,
       onchange: () => this.#take(this.picker),
     });
+    this.amount = h("span", { class: "soft figure amount" });
     this.problems = h("ul", { class: "file-problems" });
     this.box = h(
       "div",
@@ -47,6 +48,7 @@ export class DocumentBox {
         h("button", { type: "button", onclick: () => this.#addEmpty() }, "Add another text"),
         h("button", { type: "button", onclick: () => this.picker.click() }, "Choose files"),
         this.picker,
+        this.amount,
       ),
     );
     this.whole = h("div", {}, this.box, h("div", { role: "alert" }, this.problems));
@@ -106,7 +108,7 @@ export class DocumentBox {
     this.#open = document;
     this.area.value = document.text;
     this.name.value = document.name;
-    this.name.placeholder = `Document ${this.#documents.indexOf(document) + 1}`;
+    this.name.placeholder = `Name of document ${this.#documents.indexOf(document) + 1} (optional)`;
     this.#list();
     this.list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   }
@@ -116,12 +118,20 @@ export class DocumentBox {
     if (this.#open.text.trim()) this.onFilled();
     const row = this.list.children[this.#documents.indexOf(this.#open)];
     row.replaceWith(this.#row(this.#open));
+    this.#count();
   }
 
   /** Two documents or more are listed by name; of a single one the box says enough. */
   #list() {
     this.list.hidden = this.#documents.length < 2;
     this.list.replaceChildren(...this.#documents.map((document) => this.#row(document)));
+    this.#count();
+  }
+
+  /** How many documents there are; the list shows a few at a time. */
+  #count() {
+    const number = this.filled().length;
+    this.amount.textContent = number > 1 ? count(number, "document") : "";
   }
 
   #row(document) {

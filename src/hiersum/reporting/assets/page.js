@@ -99,7 +99,7 @@ function requests() {
 async function run() {
   place("problem").replaceChildren();
   if (!documents.filled().length) {
-    showProblem(new Problem("There is no text yet. Paste one, drop a file, or try an example."), "no-text");
+    showProblem(new Problem("Paste a text, drop a file, or try an example."), "no-text");
     documents.focus();
     return;
   }
@@ -180,7 +180,7 @@ function startAnew() {
 function showProblem(problem, kind = "") {
   const isKnown = problem instanceof Problem;
   const actions = [];
-  let heading = "That did not work";
+  let heading = kind ? "No documents yet" : "That did not work";
   if (problem.status === 401 || problem.status === 403) {
     heading = "This server asks for a key";
     const key = h("input", { type: "password", "aria-label": "API key", autocomplete: "off" });

@@ -6,14 +6,17 @@ and every summary is as long as its target. `reader` style gets that length as a
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from measure import wikilead_split, write_results
 
 from hiersum import Summarizer, load_config
 from hiersum.data.corpora import read_corpus
 from hiersum.text.overlap import lcs_overlap, ngram_overlap
-from hiersum.text.paragraphs import remove_clones
+from hiersum.text.paragraphs import is_clone
 from hiersum.text.words import count_words
+from hiersum.types import Document
 
 SEED = 0
 NUM_SAMPLES = 1_000
@@ -22,10 +25,14 @@ GROUPS = ("zhouyii", "wikivisual")
 clusters = []
 num_clones = 0
 for cluster in read_corpus(wikilead_split("test")):
-    paragraphs_of = [d.paragraphs or () for d in cluster.documents]
-    cluster, number = remove_clones(cluster, paragraphs_of)
-    num_clones += number
-    clusters.append(cluster)
+    documents = []
+    for document in cluster.documents:
+        texts = document.paragraphs or ()
+        clones = is_clone(texts, cluster.summary or "")
+        num_clones += sum(clones)
+        kept = [text for text, clone in zip(texts, clones) if not clone]
+        documents.append(Document.from_paragraphs(kept, document.name, document.url))
+    clusters.append(replace(cluster, documents=tuple(documents)))
 groups = np.array([cluster.id.split("-")[0] for cluster in clusters])
 targets = [cluster.summary or "" for cluster in clusters]
 

@@ -211,7 +211,7 @@ def test_bundled_model_quotes_whole_sentences_of_other_languages(
     assert summary.system == "lexrank"
     assert len(summary.sentences) >= 3
     assert {sentence.text for sentence in summary.sentences} <= written
-    assert "writes English only, so sentences are quoted" in caplog.text
+    assert "writes only English, so source sentences are quoted" in caplog.text
 
 
 def test_bundled_model_keeps_letters_that_it_does_not_know(summarizer: Summarizer) -> None:

@@ -212,7 +212,7 @@ def test_an_unknown_language_is_refused_at_once() -> None:
 
 
 def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match="no such folder; give a model folder or a hub's"):
+    with pytest.raises(CheckpointError, match="no such folder; give a model folder, or owner"):
         Summarizer.from_pretrained(tmp_path / "none")
 
 

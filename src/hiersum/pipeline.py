@@ -37,14 +37,8 @@ from hiersum.pretrained import bundled_model, chosen_model, recommended_settings
 from hiersum.pretrained.hub import push
 from hiersum.ranking.ranker import Ranker, choose_ranker
 from hiersum.text.documents import find_passed_over, gather_documents
-from hiersum.text.encodings import check_language
-from hiersum.types import (
-    Cluster,
-    Progress,
-    Summary,
-    SummarySentence,
-    Unread,
-)
+from hiersum.text.languages import check_language
+from hiersum.types import Cluster, Progress, Summary, SummarySentence, Unread
 from hiersum.writing.extractive import SYSTEMS, ExtractiveWriter
 from hiersum.writing.request import Options, Request
 from hiersum.writing.writer import Draft, Reading, Writer
@@ -86,11 +80,8 @@ class Summarizer:
     ) -> None:
         """Assemble a summarizer.
 
-        Args:
-            config: settings.
-            ranker: ranks paragraphs; default: the writer's own, else the one named by
-                `ranker.kind`.
-            writer: a neural writer; without one, summaries quote source sentences.
+        Without a writer, summaries quote source sentences. The default ranker is the writer's, else
+        the one named by `ranker.kind`.
         """
         self.config = config or Config()
         self.writer = writer
@@ -106,7 +97,7 @@ class Summarizer:
         writers: list[Writer] = [*([writer] if writer else []), *quoting, *added]
         self.writers = {each.name: each for each in writers}
         if self.config.data.language not in ("auto", "any"):
-            check_language(self.config.data.language)
+            check_language(self.config.data.language, "data.language must be auto, any")
 
     @classmethod
     def from_pretrained(
@@ -142,7 +133,7 @@ class Summarizer:
             return cls._with_model(folder, config)
         except CheckpointError as error:
             logger.warning(
-                "the bundled model cannot be loaded, so that sentences are only extracted: %s",
+                "the bundled model cannot be loaded, so summaries quote source sentences: %s",
                 error,
             )
             return cls(config=config)
@@ -270,13 +261,10 @@ class Summarizer:
         told: Callable[[SummarySentence], None] | None = None,
         **options: Unpack[Options],
     ) -> Summary:
-        """Summarise one cluster; see `summarize`.
+        """Summarise one cluster; options as in `summarize`.
 
-        Args:
-            cluster: the cluster to summarise.
-            unread: what was skipped when the documents were read.
-            told: called with each sentence as soon as it is final.
-            options: see `summarize`.
+        `unread` lists what was skipped when the documents were read; `told` is called with each
+        sentence as soon as it is final.
         """
         request = self.request(**options)
         tell = told or (lambda _: None)
@@ -353,11 +341,9 @@ class Summarizer:
         """Mark unsupported facts, find disagreements, and assemble the summary."""
         start = time.perf_counter()
         documents, paragraphs = reading.cluster.documents, reading.paragraphs
+        on_topic_only = self.config.data.on_topic_only
         passed_over = find_passed_over(
-            documents,
-            paragraphs,
-            reading.left_out,
-            on_topic_only=self.config.data.on_topic_only,
+            documents, paragraphs, reading.left_out, on_topic_only=on_topic_only
         )
         checked = mark_unsupported(request.cut(draft.sentences), reading.cluster, paragraphs)
         disagreements = compare_documents(documents, paragraphs, self.checker)

@@ -29,6 +29,10 @@ class Document:
         """Make a document from ready-made paragraphs."""
         return cls("\n".join(paragraphs), name, url, tuple(paragraphs))
 
+    def display_name(self, index: int) -> str:
+        """Return what to call it for readers: its name, else its URL, else its number."""
+        return self.name or self.url or f"document {index + 1}"
+
 
 @dataclass(frozen=True, slots=True)
 class CitedSentence:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import shutil
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from hiersum.building.guard import Limits
 from hiersum.building.lookup import hash_text, title_hash
 from hiersum.building.wikipedia import WikiSettings, build_wikipedia
 from hiersum.data.corpora import read_corpus
-from hiersum.errors import DataError, InputError
+from hiersum.errors import ConfigError, DataError, InputError
 from hiersum.types import Cluster
 
 ARTICLES, PAGES = made_up_wiki(40)
@@ -283,7 +284,7 @@ def test_build_wikipedia_refuses_empty_dumps_and_unknown_languages(tmp_path: Pat
     dump = write_dump(tmp_path / "d.xml", [])
     pages = write_page_lines(tmp_path / "p.jsonl", PAGES)
     with pytest.raises(
-        InputError, match=r"--language must be any or a code such as en or de, got 'e"
+        ConfigError, match=r"--language must be any or a code such as en or de, got 'e"
     ):
         build_wikipedia([dump], [pages], tmp_path / "out", WikiSettings(language="english"))
     with pytest.raises(DataError, match=r"d\.xml: contains no articles"):
@@ -304,7 +305,7 @@ def test_report_rows_of_wikipedia_show_the_papers_numbers(dump: Path, tmp_path: 
 def test_build_wikipedia_names_the_missing_extra(
     dump: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, "resiliparse", None)
     with pytest.raises(
         Exception, match=r"building from Wikipedia needs the extra 'build'; install it"
     ):

@@ -67,7 +67,7 @@ def test_a_study_is_made_with_its_balance_printed(tmp_path: Path) -> None:
     assert "rating: 4 tasks for 3 judges" in completed.stdout
     assert "a with b" in completed.stdout
     assert "continue with: hiersum humaneval serve" in completed.stderr
-    assert_refused(run(*make_arguments(tmp_path, tmp_path / "s")), "holds a study already")
+    assert_refused(run(*make_arguments(tmp_path, tmp_path / "s")), "already holds a study")
 
 
 def test_links_are_printed_for_every_judge_and_for_marking(

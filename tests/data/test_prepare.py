@@ -30,7 +30,6 @@ from hiersum.data.prepare import (
     Recipe,
     cut_to_supported,
     describe,
-    empty_clones,
     prepare_clusters,
     prepare_part,
 )
@@ -40,6 +39,7 @@ from hiersum.model.folder import save_pretrained
 from hiersum.model.network import build_network
 from hiersum.ranking.neural import NeuralRanker, RankerNetwork, RankerShape
 from hiersum.ranking.ranker import SimilarityRanker
+from hiersum.text.paragraphs import empty_clones
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import CitedSentence, Cluster, Document, Example, Paragraph
 

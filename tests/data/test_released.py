@@ -159,7 +159,7 @@ def test_a_file_that_would_run_code_is_not_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(DataError, match="it was not opened further, because such a file can run"):
+    with pytest.raises(DataError, match="it was not opened, because such a file can run"):
         list(read_corpus(save(tmp_path, [Evil()])))
     assert not (tmp_path / "evil-was-here").exists()
 

@@ -51,7 +51,7 @@ def test_a_flipped_bit_anywhere_in_a_shard_is_refused(tmp_path: Path) -> None:
         reader = prepared.read()
         for _ in range(4):
             next(reader)
-        with pytest.raises(DataError, match=r"part-00001\.parquet: damaged, its bytes are not"):
+        with pytest.raises(DataError, match=r"part-00001\.parquet: damaged, its checksum is not"):
             next(reader)
     path.write_bytes(whole[:-1])
     with pytest.raises(DataError, match="run the same hiersum prepare again to rebuild it"):

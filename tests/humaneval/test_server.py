@@ -74,7 +74,7 @@ def test_replays_change_nothing_and_contradictions_are_refused(made: Made) -> No
     assert [o["outcome"] for o in outcomes] == ["saved", "saved", "known"]
     reply = client.post(f"{base}/answers", json=body(reading.id, {"q1": "other"}))
     assert reply.status_code == 409
-    assert "came before with other answers; load the page again" in reply.json()["error"]
+    assert "was already saved with other answers; load the page again" in reply.json()["error"]
     assert [s.answers for s in store.current()] == [{"q1": "1932"}]
 
 

@@ -33,7 +33,7 @@ def test_a_study_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 def test_a_study_is_never_written_over(tmp_path: Path) -> None:
     made, _ = small_study(tmp_path)
-    with pytest.raises(InputError, match="holds a study already, perhaps with answers"):
+    with pytest.raises(InputError, match="already holds a study, perhaps with answers"):
         write_study(made.study, made.links, tmp_path)
 
 
@@ -55,7 +55,7 @@ def test_links_tell_judges_apart_and_no_one_else(tmp_path: Path) -> None:
         (lambda r: r.pop("tasks"), "damaged study .*'tasks'.*; make it again"),
         (lambda r: r.update(format=99), "not a study of format 1"),
         (lambda r: r["tasks"][0].update(item="nowhere"), "names an item or a judge that is not"),
-        (lambda r: r["tasks"][0].update(shown=["nobody"]), "shows 'nobody', which is no system"),
+        (lambda r: r["tasks"][0].update(shown=["nobody"]), "shows 'nobody', which is not a system"),
         (lambda r: r["tasks"].append(r["tasks"][0]), "two tasks have the same id"),
         (lambda r: r["items"][0].pop("gold"), "damaged study"),
         (lambda r: r["items"][0].update(questions=3), "damaged study"),

@@ -249,14 +249,14 @@ def _kill_a_worker(family: Any) -> bool:
     """Kill one, if there is one."""
     for process in family.children(recursive=True):
         with suppress(psutil.NoSuchProcess):
-            if "_Worker" in _name(process):
+            if "hiersum_work" in _name(process):
                 process.send_signal(signal.SIGKILL)
                 return True
     return False
 
 
 def _works(process: Any) -> bool:
-    return any(name in _name(process) for name in ("_Worker", "raylet/raylet", "hiersum"))
+    return any(name in _name(process) for name in ("raylet/raylet", "hiersum"))
 
 
 def _wait_for(is_so: Any, process: subprocess.Popen[bytes]) -> None:

@@ -35,7 +35,7 @@ def test_targets_are_read_up_to_the_last_token_and_predicted_from_the_second() -
         ({"sources": [[[7]]], "targets": [[4]]}, "target 0 needs a begin and an end piece"),
         ({"sources": [[[7]]], "targets": [[4, 5]] * 2}, "2 targets for 1 clusters"),
         ({"sources": [[[7]]], "graphs": [[[1.0, 0.0]]]}, r"shape \(1, 2\).*the 1 paragraphs"),
-        ({"sources": [[[7]]], "graphs": [[[-1.0]]]}, "edges that are negative or no number"),
+        ({"sources": [[[7]]], "graphs": [[[-1.0]]]}, "edges that are negative or not a number"),
     ],
 )
 def test_what_cannot_be_read_is_refused_by_name(arguments: dict, message: str) -> None:

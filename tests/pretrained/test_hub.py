@@ -206,7 +206,7 @@ def test_upload_with_a_bad_card_says_what_is_wrong(
 def test_damaged_file_is_named_with_what_to_delete(hub: Hub, model: Path) -> None:
     put(hub, model)
     hub.damaged.add("model.safetensors")
-    with pytest.raises(CheckpointError, match="damaged, its bytes are not those") as error:
+    with pytest.raises(CheckpointError, match="damaged, its checksum is not the one") as error:
         from_pretrained(NAME)
     (blob,) = re.findall(r"; delete (\S+) and load it again", str(error.value))
     hub.damaged.clear()

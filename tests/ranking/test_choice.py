@@ -57,7 +57,7 @@ def test_a_scorer_needs_neither_tokenizer_nor_lstm(tmp_path: Path) -> None:
 
 
 def test_a_scorer_that_is_not_there_is_asked_for_in_vain(folder: Path) -> None:
-    with pytest.raises(ConfigError, match=r"ranker\.kind is cited, but no model is named"):
+    with pytest.raises(ConfigError, match=r"ranker\.kind is cited, which needs a model"):
         choose_ranker("cited")
     with pytest.raises(CheckpointError, match=r"ranker\.json: has no citation scorer"):
         choose_ranker("cited", folder, TOKENIZER)
@@ -74,7 +74,7 @@ def test_the_oracle_needs_a_target() -> None:
 
 
 def test_a_trained_ranker_that_is_not_there_is_asked_for_in_vain(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"ranker\.kind is neural, but no model is named"):
+    with pytest.raises(ConfigError, match=r"ranker\.kind is neural, which needs a model"):
         choose_ranker("neural")
     with pytest.raises(CheckpointError, match=r"has no ranker\.json, so no trained ranker"):
         choose_ranker("neural", tmp_path, TOKENIZER)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from hiersum.ranking.neural import Lstm, Packed, max_pool
+from hiersum.ranking.neural import Lstm, max_pool, pack
 
 torch.set_num_threads(1)
 LENGTHS = (3, 7, 1, 7, 4)
@@ -17,10 +17,6 @@ NUM_PIECES, INPUT_WIDTH, WIDTH = 50, 6, 5
 def sequences() -> list[Tensor]:
     torch.manual_seed(0)
     return [torch.randint(0, NUM_PIECES, (length,)) for length in LENGTHS]
-
-
-def packed(sequences: list[Tensor]) -> Packed:
-    return Packed.of(torch.cat(sequences), torch.tensor([len(ids) for ids in sequences]))
 
 
 def torch_order(gates: Tensor) -> Tensor:
@@ -43,7 +39,7 @@ def ours_and_torchs() -> tuple[nn.Embedding, Lstm, nn.LSTM]:
 
 def test_pooled_states_and_all_gradients_are_those_of_torch(sequences: list[Tensor]) -> None:
     embedding, ours, torchs = ours_and_torchs()
-    batch = packed(sequences)
+    batch = pack(sequences)
     pooled = max_pool(ours(embedding, batch), batch)
     expected = torch.stack([torchs(embedding(ids))[0].max(0).values for ids in sequences])
     torch.testing.assert_close(pooled, expected)
@@ -59,28 +55,21 @@ def test_pooled_states_and_all_gradients_are_those_of_torch(sequences: list[Tens
 
 def test_states_are_the_same_when_nothing_is_kept_for_learning(sequences: list[Tensor]) -> None:
     embedding, ours, _ = ours_and_torchs()
-    learning = ours(embedding, packed(sequences))
+    learning = ours(embedding, pack(sequences))
     with torch.inference_mode():
-        reading = ours(embedding, packed(sequences))
+        reading = ours(embedding, pack(sequences))
     assert torch.equal(learning, reading)
 
 
 def test_a_sequence_has_the_same_states_alone_and_among_others(sequences: list[Tensor]) -> None:
     embedding, ours, _ = ours_and_torchs()
-    batch = packed(sequences)
+    batch = pack(sequences)
     together = max_pool(ours(embedding, batch), batch)
     for ids, pooled in zip(sequences, together):
-        alone = packed([ids])
+        alone = pack([ids])
         torch.testing.assert_close(max_pool(ours(embedding, alone), alone)[0], pooled)
 
 
-def test_packing_puts_ids_time_by_time_and_the_longest_first() -> None:
-    batch = Packed.of(torch.tensor([10, 20, 21, 22, 30, 31]), torch.tensor([1, 3, 2]))
-    assert batch.ids.tolist() == [20, 30, 10, 21, 31, 22]
-    assert batch.sizes == (3, 2, 1)
-    assert batch.places.tolist() == [2, 0, 1]
-
-
 def test_pooling_gives_sequences_back_in_the_order_they_came() -> None:
-    batch = Packed.of(torch.tensor([1, 5, 3, 4, 2, 6]), torch.tensor([1, 3, 2]))
-    assert max_pool(batch.ids[:, None].double(), batch)[:, 0].tolist() == [1, 5, 6]
+    batch = pack([[1], [5, 3, 4], [2, 6]])
+    assert max_pool(batch.data[:, None].double(), batch)[:, 0].tolist() == [1, 5, 6]

@@ -136,7 +136,7 @@ def flip(path: Path) -> None:
             lambda f: (f / "ranker.safetensors").unlink(),
             r"has a ranker\.json but no ranker\.safetensors; copy it again",
         ),
-        (lambda f: flip(f / "ranker.safetensors"), "damaged, its bytes are not those that"),
+        (lambda f: flip(f / "ranker.safetensors"), "damaged, its checksum is not the one in"),
         (lambda f: (f / "ranker.json").write_text("{"), "damaged, not valid JSON; copy it again"),
         (lambda f: (f / "ranker.json").write_text("3"), "format None, but this version"),
         (lambda f: change(f / "ranker.json", format=99), "format 99, but this version"),

@@ -162,7 +162,7 @@ def test_reproduce_does_not_train_a_given_checkpoint(
     whole = {shown["id"]: shown["systems"]["ht"] for shown in record["texts"]}
     assert {shown["id"]: shown["systems"]["ht"] for shown in given["texts"]} == whole
     assert not (tmp_path / "out" / "runs" / "ht").exists()
-    with pytest.raises(ConfigError, match="systems.ht.checkpoint: nowhere is no model folder"):
+    with pytest.raises(ConfigError, match="systems.ht.checkpoint: nowhere is not a model folder"):
         reproduce(EXPERIMENT, tmp_path / "x", overrides=["systems.ht.checkpoint=nowhere"])
 
 

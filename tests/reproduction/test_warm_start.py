@@ -136,7 +136,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_start_folder_refuses_what_is_no_t5(folder: Path, tmp_path: Path) -> None:
     assert start_settings(start_folder(str(folder)))["head_width"] is None
-    with pytest.raises(ConfigError, match="nowhere is no model folder; give one, or `bundled`, or"):
+    with pytest.raises(
+        ConfigError, match="nowhere is not a model folder; give one, or `bundled`, or"
+    ):
         start_folder("nowhere")
     save_pretrained(build("ht"), tmp_path / "paper")
     with pytest.raises(ConfigError, match=r"experiment.start: .*paper is not of profile t5"):
@@ -192,7 +194,7 @@ def test_reproduce_trains_every_system_from_one_start(
 
 def test_start_is_refused_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(REPOSITORY)
-    with pytest.raises(ConfigError, match="experiment.start: no-such is no model folder"):
+    with pytest.raises(ConfigError, match="experiment.start: no-such is not a model folder"):
         load_experiment(EXAMPLES / "experiment.toml", ["experiment.start=no-such"])
     with pytest.raises(ConfigError, match="'hat' is unknown; did you mean"):
         load_experiment(EXAMPLES / "experiment.toml", ["experiment.seeded=['hat']"])

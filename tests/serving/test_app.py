@@ -157,10 +157,10 @@ def test_a_body_that_hides_its_size_or_never_comes_is_refused(
 
 def test_other_places_and_methods_are_refused_in_one_sentence(serve: Serve) -> None:
     client = serve(Summarizer())
-    assert client.get("/nope").json()["detail"].startswith("there is nothing at /nope;")
+    assert client.get("/nope").json()["detail"].startswith("/nope: no such address;")
     answer = client.get("/v1/summarize")
     assert answer.status_code == 405
-    assert answer.json()["detail"].startswith("/v1/summarize does not take GET;")
+    assert answer.json()["detail"].startswith("/v1/summarize does not accept GET;")
 
 
 def test_a_full_server_says_when_to_come_again(serve: Serve) -> None:

@@ -168,7 +168,7 @@ def test_read_documents_refuses_urls_and_empty_names(path: str, message: str) ->
 
 
 def test_read_documents_refuses_clusters_under_another_name(write: Write) -> None:
-    with pytest.raises(InputError, match=r"this is JSON, perhaps clusters; give it as a \.jsonl"):
+    with pytest.raises(InputError, match=r"this is JSON; if it holds clusters, name it \.jsonl"):
         read_documents([write("c.txt", '{"documents": ["The bridge is open."]}')], CONFIG)
 
 

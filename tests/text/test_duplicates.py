@@ -8,9 +8,9 @@ import pytest
 
 from hiersum.text.numbers import find_amounts
 from hiersum.text.overlap import ngram_overlap
-from hiersum.text.paragraphs import is_clone, merge_duplicates, remove_clones
+from hiersum.text.paragraphs import is_clone, merge_duplicates
 from hiersum.text.words import split_words
-from hiersum.types import Cluster, Document, Paragraph, Place
+from hiersum.types import Paragraph, Place
 
 WORDS = [f"word{chr(97 + i % 26)}{chr(97 + i // 26)}" for i in range(400)]
 
@@ -112,20 +112,6 @@ def test_a_clone_has_more_than_four_fifths_of_the_targets_bigrams(
     """Eleven words have ten bigrams: nine words in common are eight of them, which is not more."""
     target = WORDS[:11]
     assert is_clone([" ".join(target[:num_words])], " ".join(target)) == [clone]
-
-
-def test_clones_are_removed_and_counted() -> None:
-    target = " ".join(WORDS[:20])
-    other = " ".join(WORDS[30:50])
-    cluster = Cluster("t", (Document(f"{target}\n{other}", "a", "u"),), target)
-    cleaned, number = remove_clones(cluster, [[target, other]])
-    assert number == 1
-    assert cleaned.documents == (Document.from_paragraphs([other], "a", "u"),)
-
-
-def test_a_cluster_without_a_target_has_no_clones() -> None:
-    cluster = Cluster("t", (Document("text"),))
-    assert remove_clones(cluster, [["text"]]) == (cluster, 0)
 
 
 def test_another_day_or_month_is_news() -> None:

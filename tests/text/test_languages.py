@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hiersum.errors import ConfigError
-from hiersum.text.encodings import check_language, detect_language, main_language
+from hiersum.text.languages import check_language, detect_language, main_language
 
 TEXTS = {
     "en": "The harbour bridge reopened on Monday after eleven months of repairs, and it was cheap.",
@@ -31,6 +31,6 @@ def test_the_main_language_is_the_one_with_most_text() -> None:
 
 
 def test_an_unknown_language_is_refused() -> None:
-    assert check_language("de") == "de"
+    check_language("de", "--language must be any")
     with pytest.raises(ConfigError, match="data.language must be auto, any or a code .* got 'xx'"):
-        check_language("xx")
+        check_language("xx", "data.language must be auto, any")

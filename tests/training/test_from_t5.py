@@ -196,7 +196,7 @@ def drop(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("damage", "arguments", "message"),
     [
-        (lambda f: edit(f, model_type="bart"), {}, "describes no T5"),
+        (lambda f: edit(f, model_type="bart"), {}, "does not describe a T5"),
         (
             lambda f: edit(f, relative_attention_num_buckets=8),
             {},

@@ -62,10 +62,10 @@ def test_a_batch_holds_the_pieces_of_its_paragraphs_and_each_title_once() -> Non
     examples = label(CLUSTERS)
     batch = examples.batch(np.array([3, 0, 1]))
     texts = [TEXTS[0], TEXTS[0], TEXTS[1]]
-    assert sorted(batch.paragraphs.ids.tolist()) == sorted(
+    assert sorted(batch.paragraphs.data.tolist()) == sorted(
         piece for text in texts for piece in TOKENIZER.encode(text)
     )
-    assert sorted(batch.titles.ids.tolist()) == sorted(
+    assert sorted(batch.titles.data.tolist()) == sorted(
         TOKENIZER.encode("Harbour bridge") + TOKENIZER.encode("Ferries")
     )
     assert batch.title_of.tolist() == [1, 0, 0]

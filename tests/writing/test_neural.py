@@ -150,7 +150,10 @@ def test_letters_that_a_model_does_not_know_are_not_written_about(
     assert [summary.system for summary in summaries] == ["lexrank", "ht"]
     assert [summary.model is None for summary in summaries] == [True, False]
     assert summaries[0].text == texts[0]
-    assert "0: the model knows too few of its letters, so sentences are quoted" in caplog.text
+    assert (
+        "0: the model does not know enough of its letters, so source sentences are quoted"
+        in caplog.text
+    )
 
 
 def test_a_summary_that_breaks_off_says_so(tmp_path: Path) -> None:
@@ -186,7 +189,7 @@ def test_without_a_model_that_loads_sentences_are_extracted_and_one_sentence_say
     (folder / "model.safetensors").write_bytes(b"cut off")
     summarizer = Summarizer.from_pretrained()
     assert summarizer.systems == ["lexrank", "lead"]
-    assert "the bundled model cannot be loaded, so that sentences are only extracted" in caplog.text
+    assert "the bundled model cannot be loaded, so summaries quote source sentences" in caplog.text
     monkeypatch.setattr("hiersum.pretrained.FOLDER", tmp_path / "nothing")
     assert Summarizer.from_pretrained().systems == ["lexrank", "lead"]
 
@@ -268,11 +271,11 @@ def test_a_ranker_that_is_damaged_or_missing_is_refused(tmp_path: Path) -> None:
     neural = load_config(None, ["ranker.kind=neural"])
     with pytest.raises(CheckpointError, match=r"has no ranker\.json, so no trained ranker"):
         Summarizer.from_pretrained(folder, config=neural)
-    with pytest.raises(ConfigError, match=r"ranker\.kind is neural, but no model is named"):
+    with pytest.raises(ConfigError, match=r"ranker\.kind is neural, which needs a model"):
         Summarizer.from_pretrained(config=neural)
     put_ranker(folder)
     (folder / "ranker.safetensors").write_bytes(b"")
-    with pytest.raises(CheckpointError, match="damaged, its bytes are not those"):
+    with pytest.raises(CheckpointError, match="damaged, its checksum is not the one"):
         Summarizer.from_pretrained(folder)
 
 

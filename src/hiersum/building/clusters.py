@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from hiersum.building.workplace import ClusterPart, Tally, Workplace
@@ -18,7 +18,7 @@ from hiersum.data.corpora import write_clusters
 from hiersum.data.files import write_json
 from hiersum.text.facts import Evidence, without_asides
 from hiersum.text.overlap import ngram_overlap
-from hiersum.text.paragraphs import remove_clones
+from hiersum.text.paragraphs import is_clone
 from hiersum.text.sentences import split_sentences
 from hiersum.text.words import count_words
 from hiersum.types import Cluster, Document
@@ -107,18 +107,22 @@ def make_cluster(
     if target.dropped:
         tally[f"dropped: {target.dropped}"] += 1
         return None
-    documents = tuple(sources.documents_of(article, tally))
-    if not documents:
+    found = sources.documents_of(article, tally)
+    if not found:
         tally["dropped: no page found"] += 1
         return None
-    cluster, num_clones = remove_clones(
-        Cluster(article.title, documents, target.text, article.id),
-        [document.paragraphs or () for document in documents],
-    )
-    cluster = replace(cluster, documents=tuple(d for d in cluster.documents if d.paragraphs))
-    if not cluster.documents:
+    documents = []
+    num_clones = 0
+    for document in found:
+        paragraphs = document.paragraphs or ()
+        clones = is_clone(paragraphs, target.text)
+        num_clones += sum(clones)
+        if kept := [text for text, clone in zip(paragraphs, clones) if not clone]:
+            documents.append(Document.from_paragraphs(kept, document.name, document.url))
+    if not documents:
         tally["dropped: nothing left but clones"] += 1
         return None
+    cluster = Cluster(article.title, tuple(documents), target.text, article.id)
     if tally["clusters"] < SAMPLE_PER_PART:
         tally.update(measure_sample(cluster))
     tally.update(count_cluster(cluster, num_clones=num_clones))

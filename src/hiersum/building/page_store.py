@@ -42,7 +42,8 @@ from hiersum.building.workplace import (
     write_rows,
 )
 from hiersum.data.files import write_json
-from hiersum.text.encodings import UNKNOWN, clean_text, detect_language
+from hiersum.text.encodings import clean_text
+from hiersum.text.languages import UNKNOWN, detect_language
 from hiersum.text.paragraphs import is_fragment, split_text
 from hiersum.text.words import split_words
 

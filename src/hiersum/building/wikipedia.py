@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache, partial
-from importlib import util
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +45,13 @@ from hiersum.building.workplace import (
     save_array,
 )
 from hiersum.data.files import checksum, read_json, write_atomically, write_json
-from hiersum.errors import ConfigError, DataError, InputError, MissingDependencyError
+from hiersum.errors import DataError, check_extra
 from hiersum.jobs.parallel import Engine, LocalEngine
-from hiersum.text.encodings import check_language
+from hiersum.text.languages import check_language
 from hiersum.types import Document
 
 FORMAT = 1
 PART_CLUSTERS = 512
-_READERS = ("mwparserfromhell", "fastwarc", "resiliparse")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +80,9 @@ def build_wikipedia(
     Without pages, the build only writes `missing.txt`. `results` are the user's own search results;
     without them, the pages are searched by BM25. Returns the report, also in `out/report.json`.
     """
-    if any(util.find_spec(module) is None for module in _READERS):
-        raise MissingDependencyError("building from Wikipedia", "build")
-    _check_language(settings.language)
+    check_extra("building from Wikipedia", "build", "mwparserfromhell", "fastwarc", "resiliparse")
+    if settings.language not in ("any", "en"):  # English needs no language identifier
+        check_language(settings.language, "--language must be any")
     chunks_of(dumps)  # fail on invalid dumps before writing anything
     sources = find_sources(pages)
     plan = {
@@ -272,14 +270,3 @@ class _CitedPages:
 def _open_pages(place: Workplace, num_wanted: int) -> _CitedPages:
     """Open the files of a build once per process."""
     return _CitedPages(place, num_wanted)
-
-
-def _check_language(code: str) -> None:
-    if code in ("any", "en"):  # needs no language identifier
-        return
-    try:
-        check_language(code)
-    except ConfigError as error:
-        raise InputError(
-            f"--language must be any or a code such as en or de, got {code!r}"
-        ) from error

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from hiersum.text.encodings import clean_text
+from hiersum.text.numbers import MONTHS
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.S)
 _UNREAD = re.compile(r"<(nowiki|pre|math|gallery|timeline|score)\b[^>]*>.*?</\1\s*>", re.S | re.I)
@@ -58,9 +59,6 @@ _PASSING = frozenset(
 _DATES = (
     "birth_date birth_date_and_age death_date death_date_and_age start_date start_date_and_age "
     "end_date film_date".split()
-)
-_MONTHS = (
-    "January February March April May June July August September October November December".split()
 )
 
 
@@ -180,7 +178,7 @@ def _convert(values: list[str]) -> str:
 def _date(values: list[str]) -> str:
     numbers = [value for value in values if value.isdigit()][:3]
     if len(numbers) > 1 and 1 <= int(numbers[1]) <= 12:
-        month = _MONTHS[int(numbers[1]) - 1]
+        month = MONTHS[int(numbers[1]) - 1].title()
         day = f" {int(numbers[2])}," if len(numbers) > 2 else ""
         return f"{month}{day} {numbers[0]}"
     return numbers[0] if numbers else values[0]

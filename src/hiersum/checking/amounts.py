@@ -189,7 +189,7 @@ def gap(one: Value, other: Value) -> float:
 
 
 def _same_date(one: str, other: str) -> bool:
-    """Could two dates be one day? A weekday says nothing about a day of the month."""
+    """Whether two dates could be the same day; a weekday says nothing about a day of the month."""
     if one.isalpha() or other.isalpha():
         return one == other or not (one.isalpha() and other.isalpha())
     if date_holds(one, other):
@@ -217,7 +217,7 @@ def _times(text: str) -> Iterator[Value]:
 
 
 def _is_clock_with_point(text: str, match: re.Match[str]) -> bool:
-    """18.00 is a time behind "at" and the like, else a price or an amount."""
+    """Whether 18.00 is a time, as after "at" and the like, rather than a price or an amount."""
     before = _POINT_BEFORE.search(text[max(0, match.start() - _WINDOW) : match.start()])
     return before is not None and _UNIT.match(text, match.end()) is None
 

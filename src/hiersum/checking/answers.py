@@ -1,8 +1,8 @@
 """Which sentences answer a question, and whether any does.
 
-The checker reads the question beside each paragraph and beside each of its sentences; of a large folder,
-those nearest in meaning. A small fitted model weighs these readings with the likeness of the words
-(`recipes/checker/fit_answers.py`).
+The checker reads the question together with each paragraph and each of its sentences; in a large
+folder, only with the paragraphs nearest in meaning. A small fitted model combines its scores with how
+many words question and paragraph share (`recipes/checker/fit_answers.py`).
 """
 
 from __future__ import annotations
@@ -35,38 +35,33 @@ class Answers(NamedTuple):
     relevance: list[float]
     """0 to 1, one per sentence."""
     is_answered: bool
-    """Does any document answer the question?"""
+    """Whether a document answers the question."""
     chance: float
-    """How likely one does, 0 to 1."""
+    """The probability of that."""
 
 
 class ReadParagraphs(NamedTuple):
-    """What is known of the paragraphs that were read for a question."""
+    """The scores of the paragraphs that were read for a question."""
 
     features: NDArray[np.float64]
     """One row per paragraph."""
     sentences: list[list[int]]
     """The numbers of each one's sentences."""
     chances: dict[int, float]
-    """That a sentence by itself answers, by its number."""
+    """The probability that a sentence alone answers, by its number."""
+    best: list[float]
+    """The highest of these chances in each paragraph."""
 
 
 def find_answers(question: str, statements: Sequence[Statement], checker: Checker) -> Answers:
-    """Judge sentences by a question.
-
-    Args:
-        question: as the user asks it, or just its keywords.
-        statements: the sentences of all documents, in reading order.
-        checker: reads question and text.
-    """
+    """Judge the sentences of all documents, in reading order, by a question or just keywords."""
     relevance = [0.0] * len(statements)
     if not statements or not is_checkable(question):
         return Answers(relevance, False, 0.0)
     model, threshold = _model()
     read = read_paragraphs(question, statements, checker)
     chances = model.chances(read.features).tolist()
-    for chance, numbers in zip(chances, read.sentences):
-        best = max(read.chances[number] for number in numbers)
+    for chance, numbers, best in zip(chances, read.sentences, read.best):
         for number in numbers:
             relevance[number] = chance * read.chances[number] / max(best, 1e-9)
     return Answers(relevance, max(chances) >= threshold, max(chances))
@@ -90,7 +85,7 @@ def read_paragraphs(
     best = [max(chances[number] for number in of_paragraph) for of_paragraph in sentences]
     shares = _shares(question, texts)[chosen]
     columns = [_log_odds(whole), _log_odds(best), likeness[chosen], shares]
-    return ReadParagraphs(np.column_stack(columns).astype(float), sentences, chances)
+    return ReadParagraphs(np.column_stack(columns).astype(float), sentences, chances, best)
 
 
 def _shares(question: str, texts: Sequence[str]) -> NDArray[np.float64]:

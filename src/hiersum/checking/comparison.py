@@ -91,7 +91,7 @@ class Mention:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What is read off a statement once."""
+    """The words, names and values of a statement, each found once."""
 
     text: str
     words: frozenset[str] = field(init=False)
@@ -112,7 +112,7 @@ class Analysis:
         return [_mention(self.text, value) for value in find_values(self.text)]
 
     def has(self, words: frozenset[str]) -> bool:
-        """Does it have one of the words?"""
+        """Whether it has one of the words."""
         return not words.isdisjoint(self.words)
 
 
@@ -242,7 +242,7 @@ class Comparer:
         ]
 
     def _is_heading(self, number: int) -> bool:
-        """Is it a line that does not end as a sentence, or a short first line of a document?"""
+        """Whether it is a line without a sentence end, or a short first line of a document."""
         text, document = self.statements[number].text, self.statements[number].document
         is_first = number == 0 or self.statements[number - 1].document != document
         return not ends_sentence(text) or (is_first and len(split_words(text)) <= _MAX_HEADING)
@@ -338,7 +338,7 @@ def _alike(m: Mention, n: Mention) -> bool:
 
 
 def _is_value(value: Value, other: Value) -> bool:
-    """Are two values the same? A bare number may leave its unit out: "2.4 %, not 2.2"."""
+    """Whether two values are equal; a bare number may omit its unit: "2.4 %, not 2.2"."""
     if value.kind == other.kind == "number" and "" in (value.unit, other.unit):
         return value.low / value.scale == other.low / other.scale != 0
     return value.shape == other.shape and gap(value, other) == 0
@@ -350,7 +350,7 @@ def _names_old(analysis: Analysis, value: Value) -> float:
 
 
 def _denies(analysis: Analysis, value: Value) -> float:
-    """1 if a statement has the other's value behind "not", "from" or "instead of"."""
+    """1 if a statement has the other's value after "not", "from" or "instead of"."""
     return float(
         any(
             _is_value(m.value, value)

@@ -3,9 +3,9 @@
     found = find_disagreements(statements, checker, names=["1-gazette.txt", "3-union.txt"])
     print(found[0].line(names))  # Injured: 27 (1-gazette.txt) or at least 41 (3-union.txt)
 
-Nearest neighbors become candidates (`comparison.py`), a fitted model scores them, the checker's
-`contradiction` is asked about the best, and pairs about one thing are merged. It points out; it does
-not say who is right.
+Nearest neighbors become candidates (`comparison.py`), and a fitted model scores them. The checker's
+`contradiction` judges the best ones, and pairs about one subject are merged. Nothing here decides who
+is right.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from hiersum.types import Document, Paragraph, Side, SourceDisagreement, Summary
 DisagreementKind = Literal["number", "date", "time", "yes/no", "claim"]
 
 REPORTED = ("number", "date", "time")
-"""Kinds that are told. Claims are not: too many only use other words."""
+"""Kinds that are reported. Claims are not: too many candidates only use other words."""
 MIN_SCORE = 0.5
-"""Score from which a disagreement is told."""
+"""Minimum score of a reported disagreement."""
 
 _WEIGHTS_FILE = "disagreements.json"
 _CHECKED_PER_DOCUMENT, _MAX_CHECKED = 3, 300  # sentence pairs that the checker reads
@@ -91,8 +91,8 @@ class Scored(NamedTuple):
 def compare_documents(
     documents: Sequence[Document], paragraphs: Sequence[Paragraph], checker: Checker
 ) -> tuple[SourceDisagreement, ...]:
-    """Return where documents disagree in the paragraphs that were read of them."""
-    names = [document.name or f"document {n + 1}" for n, document in enumerate(documents)]
+    """Return the disagreements between documents, in the paragraphs that were read."""
+    names = [document.display_name(n) for n, document in enumerate(documents)]
     statements = [
         Statement(paragraph.document, paragraph.position, sentence.text)
         for paragraph in sorted(paragraphs, key=lambda p: (p.document, p.position))
@@ -136,12 +136,10 @@ def mark_disputed(
 def find_disagreements(
     statements: Sequence[Statement], checker: Checker, names: Sequence[str] = ()
 ) -> list[Disagreement]:
-    """Return what documents say differently, the surest first, each thing once.
+    """Return the disagreements in the sentences of all documents, most certain first.
 
-    Args:
-        statements: the sentences of all documents, in reading order.
-        checker: gives vectors, and judges the best candidates.
-        names: of the documents; dates in them ("2-monday.txt") tell which is later.
+    Statements are in reading order. Dates in the names of documents ("2-monday.txt") tell which is
+    later.
     """
     if len({s.document for s in statements}) < 2:
         return []
@@ -154,7 +152,7 @@ def find_disagreements(
 def report(
     comparer: Comparer, scored: Sequence[Scored], order: dict[tuple[int, int], int]
 ) -> list[Disagreement]:
-    """Return what scored candidates, the best first, tell a reader; `order`: the later of two."""
+    """Merge scored candidates, best first; `order` has the later document of each pair."""
     return [_disagreement(comparer, group, order) for group in merge(scored)]
 
 
@@ -214,7 +212,7 @@ def checked_pairs(
 
 
 def merge(scored: Sequence[Scored]) -> list[list[Scored]]:
-    """Group pairs about one thing: those that share a value or, for claims, a sentence."""
+    """Group pairs about one subject: those that share a value or, for claims, a sentence."""
     groups: list[list[Scored]] = []
     places: list[set[tuple[int, int]]] = []
     for item in scored:
@@ -296,7 +294,7 @@ def _kind(comparer: Comparer, candidate: Candidate) -> DisagreementKind:
 
 
 def _about(comparer: Comparer, candidate: Candidate, one: Side, other: Side) -> str:
-    """Name the thing in a word or two: what both say next to the value, else what both say."""
+    """Name the subject in a word or two: what both say next to the value, else what both say."""
     if candidate.values is not None:
         words = _common(_around(one), _around(other))
         if words:

@@ -52,6 +52,8 @@ _MAX_TEXT = 254  # pieces of a text to embed
 _OVERLAP = 40  # pieces shared by neighboring windows of a long source
 _MAX_WINDOWS = 4  # per source or sentence too long to read at once
 _MAX_CHARACTERS = 100_000  # per text; the rest is not read
+_DAMAGED = (KeyError, TypeError, ValueError, OSError, RuntimeError, AttributeError, AssertionError,
+            ConfigError)  # fmt: skip
 _Section = TypeVar("_Section")
 
 
@@ -84,14 +86,9 @@ class LearnedChecker:
 
     @classmethod
     def load(cls, folder: Path, int8: bool = True) -> LearnedChecker:
-        """Read a checker from a model folder.
+        """Read a checker from a model folder; compute in eight bits if torch can, unless told not to.
 
-        Args:
-            folder: has `checker.safetensors` and `checker.json`.
-            int8: compute in eight bits if torch can, else in float32.
-
-        Raises:
-            CheckpointError: a file is missing, damaged or of another version.
+        A file that is missing, damaged or of another version raises a `CheckpointError`.
         """
         settings = _read_settings(folder / SETTINGS_FILE)
         packed = _read_weights(folder / WEIGHTS_FILE)
@@ -107,16 +104,7 @@ class LearnedChecker:
                 raise ValueError(f"{len(words)} pieces for {config.vocab_size} vectors")
             both = ("support", "contradiction")
             calibrations = [_section(Calibration, settings[name]) for name in both]
-        except (
-            KeyError,
-            TypeError,
-            ValueError,
-            OSError,
-            RuntimeError,
-            AttributeError,
-            AssertionError,
-            ConfigError,
-        ) as error:
+        except _DAMAGED as error:
             raise CheckpointError(f"{folder}: the checker's files do not fit ({error})") from error
         if int8:
             for layer in network.layers:

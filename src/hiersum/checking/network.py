@@ -3,8 +3,8 @@
     pair   premise </s> hypothesis </s>   ->  logits of entailed, neutral, contradicted and answered
     text   text </s>                      ->  one vector, a map of the mean token state
 
-"Answered" is asked of a paragraph and a question. Besides its word, each token of a pair carries its
-*segment* and a *match*: whether the other text has it, and with the same neighbors. This lets a small
+"Answered" is for a pair of a paragraph and a question. Besides its word, each token of a pair carries
+its *segment* and a *match*: whether the other text has it, and with the same neighbors. This lets a small
 network spot an invented name without having to learn to compare spellings.
 
 Layers and layout are those of the paper's encoder below its global layers (`hiersum.model`); B is the

@@ -53,7 +53,7 @@ def encode_pair(
 
 
 def collate(pairs: Sequence[EncodedPair]) -> PairBatch:
-    """Lay pairs out one behind the other; sort them by length first."""
+    """Concatenate pairs; the caller sorts them by length."""
     ids_R, segments_R, matches_R = (
         torch.tensor(list(chain.from_iterable(column))) for column in zip(*pairs)
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 
-from hiersum.text.facts import Fact, SourceFacts, find_facts
+from hiersum.text.facts import SourceFacts, find_facts
 from hiersum.types import (
     Cluster,
     Document,
@@ -22,13 +22,7 @@ _MAX_CHARACTERS = 2_000_000  # limit for searching whole documents beyond the pa
 def mark_unsupported(
     sentences: Iterable[SummarySentence], cluster: Cluster, paragraphs: Sequence[Paragraph]
 ) -> list[SummarySentence]:
-    """Mark the facts of sentences that no source has.
-
-    Args:
-        sentences: the sentences of a summary, with sources.
-        cluster: its documents and title.
-        paragraphs: the paragraphs that were read.
-    """
+    """Mark the facts of sentences that no source has; `paragraphs` are those that were read."""
     known = KnownFacts(cluster.title, cluster.documents, paragraphs)
     return [replace(sentence, unsupported=known.unsupported(sentence)) for sentence in sentences]
 
@@ -56,7 +50,7 @@ class KnownFacts:
             facts = [fact for fact in facts if not known.holds(fact)]
             if not facts:
                 break
-        return tuple(_span(fact) for fact in facts)
+        return tuple(UnsupportedSpan(f.text, f.start, f.end, f.kind) for f in facts)
 
     def _levels(self, sentence: SummarySentence) -> Iterator[SourceFacts]:
         cited = (Place(source.document, source.paragraph) for source in sentence.sources)
@@ -77,7 +71,3 @@ class KnownFacts:
             texts.append(document.text[: max(room, 0)])
             room -= len(document.text)
         return SourceFacts.of(texts)
-
-
-def _span(fact: Fact) -> UnsupportedSpan:
-    return UnsupportedSpan(fact.text, fact.start, fact.end, fact.kind)

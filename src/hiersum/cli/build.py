@@ -97,7 +97,7 @@ def build_wikipedia_clusters(
         Option(
             "--pages",
             help="Source pages: WARC or WET, JSON Lines of url and text, saved HTML, or folders of "
-            "these; repeatable. Without any, only DIR/missing.txt is written, the addresses to fetch.",
+            "these; repeatable. Without any, the build only lists the addresses to fetch (missing.txt).",
         ),
     ] = None,
     search: Annotated[

@@ -82,7 +82,7 @@ def _describe_corpus(path: Path, *, kind: str, skip_bad: bool) -> dict[str, Any]
     """Count clusters, documents, paragraphs, duplicates, and paragraphs that copy the target."""
     from hiersum.data.corpora import counted, read_corpus, report_count
     from hiersum.data.records import BadRecords
-    from hiersum.text.paragraphs import merge_duplicates, remove_clones, split_document
+    from hiersum.text.paragraphs import is_clone, merge_duplicates, split_document
     from hiersum.text.words import count_words
     from hiersum.types import Paragraph
 
@@ -102,8 +102,8 @@ def _describe_corpus(path: Path, *, kind: str, skip_bad: bool) -> dict[str, Any]
         num_paragraphs.append(len(paragraphs))
         paragraph_words += [count_words(paragraph.text) for paragraph in paragraphs]
         num_duplicates += len(paragraphs) - len(merged)
-        num_clones += remove_clones(cluster, texts)[1]
         if cluster.summary:
+            num_clones += sum(is_clone([p.text for p in paragraphs], cluster.summary))
             target_words.append(count_words(cluster.summary))
     report_count(path, len(num_documents), bad)
     return {

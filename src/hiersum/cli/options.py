@@ -57,11 +57,6 @@ def _check_model(model: str | None) -> str | None:
     return model
 
 
-def _check_name(name: str) -> str:
-    check_model_name(name)
-    return name
-
-
 def _check_tokenizer(model: Path) -> Path:
     tokenizer_file(model)
     return model
@@ -77,12 +72,13 @@ CorpusOption = Annotated[
     Option(
         metavar="FORMAT",
         callback=_check_kind,
-        help="Format of the clusters: auto, clusters, wikilead, multi-news, wcep, folders or released.",
+        help="Format of the clusters: auto, clusters, wikilead, multi-news, wcep, written, annotated, "
+        "folders or released.",
     ),
 ]
 SkipBadOption = Annotated[bool, Option("--skip-bad", help="Count and skip unusable clusters.")]
 EngineOption = Annotated[
-    str, Option(help="Where to work: local (processes on this machine) or ray (a cluster).")
+    str, Option(help="Where to run: local (processes on this machine) or ray (a cluster).")
 ]
 RayAddressOption = Annotated[
     str | None,
@@ -115,7 +111,8 @@ TokenizerFolderOption = Annotated[
     ),
 ]
 HubNameArgument = Annotated[
-    str, Argument(callback=_check_name, help="A T5 folder, or owner/name on the Hugging Face hub.")
+    str,
+    Argument(callback=check_model_name, help="A T5 folder, or owner/name on the Hugging Face hub."),
 ]
 RunFolderOption = Annotated[
     Path, Option("--out", help="The run folder; an existing run is resumed.")

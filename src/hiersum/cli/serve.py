@@ -34,10 +34,10 @@ def serve(
         ),
     ] = None,
     max_queue: Annotated[
-        int | None, Option(min=1, help="Most requests that may wait.  [default: 64]")
+        int | None, Option(min=1, help="Maximum waiting requests.  [default: 64]")
     ] = None,
     engine: Annotated[
-        str, Option(help="Where to serve: local (this process) or ray (replicas on a cluster).")
+        str, Option(help="Where to run: local (this process) or ray (replicas on a cluster).")
     ] = "local",
     replicas: Annotated[
         int | None, Option(min=1, help="Number of replicas, with --engine ray.  [default: 2]")

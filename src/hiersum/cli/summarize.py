@@ -53,16 +53,16 @@ def summarize(
         str | None,
         Option(
             metavar="NAME",
-            help="Who writes: lexrank, lead, or the model's kind (ht, ft or tdmca).  "
+            help="The system: lexrank, lead, or the model's kind (ht, ft or tdmca).  "
             "[default: the model]",
         ),
     ] = None,
     model: ModelOption = None,
     max_words: Annotated[
-        int | None, Option(help="Longest summary in words.  [default: 90; 120 without a model]")
+        int | None, Option(help="Maximum words of the summary.  [default: 90; 120 without a model]")
     ] = None,
     strict: Annotated[
-        bool, Option("--strict", help="Show only sentences with strong support in the sources.")
+        bool, Option("--strict", help="Show only sentences that the sources strongly support.")
     ] = False,
     draft: Annotated[
         bool, Option("--draft", help="Also show sentences that fail the check against the sources.")

@@ -120,7 +120,7 @@ def plot(
         Argument(
             metavar="RUN|RESULT",
             callback=check_exists,
-            help="Run folders, or one result that `summarize --json` printed into a file.",
+            help="Run folders, or a file with one result of `summarize --json`.",
         ),
     ],
     out: Annotated[
@@ -209,7 +209,7 @@ def rank_eval(
         bool,
         Option(
             "--all",
-            help="Measure on small clusters too, of which every ranker keeps most paragraphs.",
+            help="Include small clusters, of which any ranker keeps most paragraphs.",
         ),
     ] = False,
     corpus: CorpusOption = "auto",
@@ -238,13 +238,15 @@ def _corpora(
 
 
 def _table(report: dict[str, Any]) -> str:
-    from hiersum.evaluation.comparison import Table
+    from hiersum.evaluation.comparison import Table, with_interval
 
     header = ("paragraphs", "clusters", "similarity", "ranker", "difference", "in the paper *")
     rows = []
     for cut in report["cuts"]:
         paper = f"{cut['paper']['similarity']}  {cut['paper']['ranker']}"
-        cells = [_cell(cut[name]) for name in ("similarity", "ranker", "ranker - similarity")]
+        cells = [
+            with_interval(cut[name]) for name in ("similarity", "ranker", "ranker - similarity")
+        ]
         rows.append((str(cut["paragraphs"]), f"{cut['clusters']:,}", *cells, paper))
     notes = [
         "ROUGE-L recall of the first paragraphs against the target, with 95 % intervals.",
@@ -253,12 +255,6 @@ def _table(report: dict[str, Any]) -> str:
         report["signature"],
     ]
     return "\n".join([Table(header, tuple(rows)).to_text(), "", *notes])
-
-
-def _cell(values: dict[str, float] | None) -> str:
-    if values is None:
-        return "none"
-    return f"{values['mean']:.2f} ({values['low']:.2f} to {values['high']:.2f})"
 
 
 _TOKENIZER = "spiece.model"

@@ -1,7 +1,6 @@
 """Settings: one frozen dataclass per section, and their loader."""
 
 from hiersum.config.loader import (
-    Config,
     config_from_dict,
     config_to_dict,
     config_to_toml,
@@ -10,6 +9,7 @@ from hiersum.config.loader import (
 )
 from hiersum.config.model import ModelConfig
 from hiersum.config.sections import (
+    Config,
     DataConfig,
     EvaluationConfig,
     ExtractiveConfig,

@@ -13,41 +13,13 @@ import tomllib
 import types
 import typing
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from hiersum.config.model import ModelConfig
-from hiersum.config.sections import (
-    DataConfig,
-    EvaluationConfig,
-    ExtractiveConfig,
-    GraphConfig,
-    RankerConfig,
-    RankerTrainingConfig,
-    SearchConfig,
-    ServingConfig,
-    TrainingConfig,
-)
+from hiersum.config.sections import Config
 from hiersum.errors import ConfigError
 
 _MAX_INT = 10**9
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Config:
-    """All sections together."""
-
-    data: DataConfig = field(default_factory=DataConfig)
-    ranker: RankerConfig = field(default_factory=RankerConfig)
-    graph: GraphConfig = field(default_factory=GraphConfig)
-    extractive: ExtractiveConfig = field(default_factory=ExtractiveConfig)
-    model: ModelConfig = field(default_factory=ModelConfig)
-    training: TrainingConfig = field(default_factory=TrainingConfig)
-    ranker_training: RankerTrainingConfig = field(default_factory=RankerTrainingConfig)
-    decoding: SearchConfig = field(default_factory=SearchConfig)
-    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
-    serving: ServingConfig = field(default_factory=ServingConfig)
 
 
 def load_config(

@@ -1,11 +1,10 @@
-"""A network: its architecture, its sizes, and whose equations it follows."""
+"""The section [model]: a network's architecture and sizes, and whose equations it follows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from hiersum.config.sections import require_at_least, require_within
 from hiersum.errors import ConfigError
 
 BLOCK_LENGTH = 256
@@ -14,6 +13,19 @@ COMPRESSION = 3
 """Tokens that one slot of compressed memory covers (T-DMCA)."""
 RELATIVE_BUCKETS, RELATIVE_DISTANCE = 32, 128
 """Of T5: buckets of relative positions, and the distance beyond which all share one."""
+
+
+def require_at_least(lowest: int, section: str, config: object, *names: str) -> None:
+    """Refuse settings of a section that are below `lowest`."""
+    for name in names:
+        value = getattr(config, name)
+        if value < lowest:
+            raise ConfigError(f"{section}.{name} must be at least {lowest}, got {value}")
+
+
+def require_within(name: str, value: float, lowest: float, highest: float) -> None:
+    if not lowest <= value <= highest:  # NaN fails too
+        raise ConfigError(f"{name} must be between {lowest} and {highest}, got {value}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,25 +1,13 @@
-"""The sections of the settings besides [model], one frozen dataclass each, and their checks."""
+"""The settings: one frozen dataclass per section, and `Config`, which holds them all."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
+from hiersum.config.model import ModelConfig, require_at_least, require_within
 from hiersum.errors import ConfigError
-
-
-def require_at_least(lowest: int, section: str, config: object, *names: str) -> None:
-    """Refuse settings of a section that are below `lowest`."""
-    for name in names:
-        value = getattr(config, name)
-        if value < lowest:
-            raise ConfigError(f"{section}.{name} must be at least {lowest}, got {value}")
-
-
-def require_within(name: str, value: float, lowest: float, highest: float) -> None:
-    if not lowest <= value <= highest:  # NaN fails too
-        raise ConfigError(f"{name} must be between {lowest} and {highest}, got {value}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -252,3 +240,19 @@ class ServingConfig:
     def __post_init__(self) -> None:
         positive = ("max_queue", "max_batch", "max_body_megabytes", "max_documents")
         require_at_least(1, "serving", self, *positive)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Config:
+    """All sections together."""
+
+    data: DataConfig = field(default_factory=DataConfig)
+    ranker: RankerConfig = field(default_factory=RankerConfig)
+    graph: GraphConfig = field(default_factory=GraphConfig)
+    extractive: ExtractiveConfig = field(default_factory=ExtractiveConfig)
+    model: ModelConfig = field(default_factory=ModelConfig)
+    training: TrainingConfig = field(default_factory=TrainingConfig)
+    ranker_training: RankerTrainingConfig = field(default_factory=RankerTrainingConfig)
+    decoding: SearchConfig = field(default_factory=SearchConfig)
+    evaluation: EvaluationConfig = field(default_factory=EvaluationConfig)
+    serving: ServingConfig = field(default_factory=ServingConfig)

@@ -47,12 +47,9 @@ _NOTES = (
 
 
 def augment(cluster: Cluster, others: Sequence[str], *, seed: str) -> Cluster:
-    """Return a randomly modified cluster; deterministic for a given seed.
+    """Return a cluster with a cited summary, randomly modified; the seed determines all changes.
 
-    Args:
-        cluster: documents with given paragraphs, and a cited summary.
-        others: paragraphs of other clusters to mix in.
-        seed: determines all changes.
+    `others` are paragraphs of other clusters to mix in.
     """
     draw = random.Random(seed)
     cited = {number for sentence in cluster.cited for number in sentence.paragraphs}

@@ -58,20 +58,9 @@ class InputForm:
 def build_example(
     cluster: Cluster, form: InputForm, ranker: Ranker, config: Config, *, query: str | None = None
 ) -> tuple[Example, tuple[Paragraph, ...]]:
-    """Encode a cluster for a network.
+    """Encode a cluster for a network; return the example and its paragraphs, without the title.
 
-    Args:
-        cluster: documents and title.
-        form: the network's input format.
-        ranker: ranks the paragraphs.
-        config: limits and the kind of graph.
-        query: the text to rank by; default: the title.
-
-    Returns:
-        The example, and its paragraphs in the same order, without the title.
-
-    Raises:
-        InputError: there is no text in the documents.
+    Paragraphs are ranked by `query`, by default the title. Without any text, an `InputError` is raised.
     """
     if cluster.piece_ids:
         return _from_pieces(cluster, form, config)

@@ -190,6 +190,16 @@ def write_picture(figure: Figure, path: Path) -> Path:
     return path
 
 
+def style_axes(axes: Any, title: str, label: str) -> None:
+    """Give a plot its title, the label below it, a light grid, and no box."""
+    ink = "#333333"
+    axes.set_title(title, fontsize=10, color=ink, loc="left")
+    axes.set_xlabel(label, fontsize=8, color=ink)
+    axes.tick_params(labelsize=8, colors=ink)
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
 def checksum(paths: Iterable[Path]) -> str:
     """Return one checksum of the names and contents of files."""
     digest = hashlib.sha256()

@@ -25,8 +25,8 @@ _WRITERS = ("*.json", "*.safetensors", "*.model")
 
 
 def check_model(model: Path | str) -> None:
-    """Refuse a model that is no folder with a network and could not be on the hub."""
-    check_model_name(model)
+    """Refuse a model that is neither a folder with a network nor possibly on the hub."""
+    check_model_name(str(model))
     if Path(model).is_dir() and not (Path(model) / _CONFIG).exists():
         raise CheckpointError(f"{model}: not a model folder, it has no {_CONFIG}")
 

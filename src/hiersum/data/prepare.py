@@ -36,11 +36,11 @@ from hiersum.jobs.parallel import Engine, LocalEngine
 from hiersum.jobs.progress import RESUME, keeping, tracked
 from hiersum.ranking.ranker import RANKER_FILES, Ranker, choose_ranker
 from hiersum.text.facts import Evidence, without_asides
-from hiersum.text.paragraphs import is_clone, split_document
+from hiersum.text.paragraphs import empty_clones
 from hiersum.text.sentences import split_sentences
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.text.words import count_words, leans_on_another, split_words
-from hiersum.types import Cluster, Document, Example
+from hiersum.types import Cluster, Example
 
 logger = logging.getLogger(__name__)
 
@@ -85,15 +85,8 @@ def prepare_clusters(
 ) -> PreparedSet:
     """Prepare clusters into the folder `out`, or resume an interrupted run.
 
-    Args:
-        corpora: the clusters.
-        out: the folder; created if necessary.
-        config: limits, graphs and the kind of network; a network in `model` takes precedence.
-        model: the folder with the tokenizer, and optionally a ranker and a network.
-        kind: the kind of the corpora.
-        skip_bad: count and skip clusters that cannot be used.
-        workers: number of processes if no engine is given.
-        engine: runs the work; local processes if None.
+    `model` is the folder with the tokenizer, and optionally a ranker and a network, which takes
+    precedence over `config.model`. Without an engine, the work runs in `workers` processes.
     """
     config = with_network_of(model, config)
     manifest = _manifest(corpora, model, config)
@@ -284,26 +277,6 @@ def _augmented(number: int, part: Part) -> Cluster:
     _, neighbour = part.clusters[number - 1]
     others = [text for document in neighbour.documents for text in document.paragraphs or ()]
     return augment(cluster, others, seed=f"{part.number}/{cluster.id}")
-
-
-def empty_clones(cluster: Cluster) -> Cluster:
-    """Return the cluster with source paragraphs that copy its target emptied.
-
-    They are not removed, so that positions and the cluster's own graph stay valid.
-    """
-    if not cluster.summary:
-        return cluster
-    split = [split_document(document) for document in cluster.documents]
-    texts = [text for paragraphs in split for text in paragraphs]
-    clones = is_clone(texts, cluster.summary)
-    if not any(clones):
-        return cluster
-    kept = iter(["" if clone else text for text, clone in zip(texts, clones)])
-    documents = (
-        Document.from_paragraphs(list(islice(kept, len(paragraphs))), document.name, document.url)
-        for document, paragraphs in zip(cluster.documents, split)
-    )
-    return replace(cluster, documents=tuple(documents))
 
 
 @lru_cache(maxsize=1)

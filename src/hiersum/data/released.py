@@ -90,7 +90,7 @@ def _read_shard(path: Path, bad: BadRecords) -> Iterator[Cluster]:
     except pickle.UnpicklingError as error:
         raise DataError(
             f"{path}: not a released shard, or one that holds more than lists, numbers and text; "
-            "it was not opened further, because such a file can run code"
+            "it was not opened, because such a file can run code"
         ) from error
     except Exception as error:  # a damaged archive can raise anything
         raise DataError(f"{path}: damaged file ({str(error)[:200]})") from error

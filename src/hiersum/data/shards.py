@@ -206,9 +206,7 @@ def read_shard(folder: Path, shard: Shard) -> bytes:
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}); {_AGAIN}") from error
     if hashlib.sha256(data).hexdigest() != shard.checksum:
-        raise DataError(
-            f"{path}: damaged, its bytes are not those that {MANIFEST} was written for; {_AGAIN}"
-        )
+        raise DataError(f"{path}: damaged, its checksum is not the one in {MANIFEST}; {_AGAIN}")
     return data
 
 

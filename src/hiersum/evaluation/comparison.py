@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
@@ -261,6 +261,13 @@ def points(value: float) -> str:
 def bounds(interval: Interval) -> str:
     """Format the bounds of an interval in points."""
     return f"{points(interval.low)} to {points(interval.high)}"
+
+
+def with_interval(values: Mapping[str, float] | None, form: str = ".2f") -> str:
+    """Format a mean and its interval; "-" if there is none."""
+    if values is None:
+        return "-"
+    return f"{values['mean']:{form}} ({values['low']:{form}} to {values['high']:{form}})"
 
 
 def p_value(p: float) -> str:

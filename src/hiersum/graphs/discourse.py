@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hiersum.errors import ConfigError, MissingDependencyError
+from hiersum.errors import ConfigError, check_extra
 from hiersum.text.sentences import split_sentences
 from hiersum.types import Paragraph
 
@@ -85,10 +85,9 @@ def has_marker(text: str) -> bool:
 @cache
 def _load(pipeline: str) -> Any:
     """Return the pipeline reduced to the components that finding names needs."""
-    try:
-        import spacy
-    except ImportError as error:
-        raise MissingDependencyError("discourse graphs", "discourse") from error
+    check_extra("discourse graphs", "discourse", "spacy")
+    import spacy
+
     try:
         whole = spacy.load(pipeline)
     except OSError as error:

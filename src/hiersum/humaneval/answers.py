@@ -191,7 +191,7 @@ def _save(connection: sqlite3.Connection, submission: Submission) -> Outcome:
     known = dict(connection.execute(select, key).fetchall())
     if number in known and known[number] != answers:
         raise ConflictError(
-            f"task {submission.task}: submission {number} came before with other answers; "
+            f"task {submission.task}: submission {number} was already saved with other answers; "
             "load the page again"
         )
     if number in known:

@@ -178,7 +178,7 @@ def write_study(study: Study, links: Links, folder: Path) -> None:
     """
     if (folder / STUDY_FILE).exists():
         raise InputError(
-            f"{folder}: holds a study already, perhaps with answers; give another --out"
+            f"{folder}: already holds a study, perhaps with answers; give another --out"
         )
     make_folder(folder)
     _write_json(asdict(links), folder / JUDGES_FILE, mode=0o600)
@@ -246,7 +246,7 @@ def _problems(study: Study) -> Iterator[str]:
         if task.item not in study.item or task.judge not in study.judges:
             yield f"task {task.id} names an item or a judge that is not there"
         if unknown := set(task.shown) - known:
-            yield f"task {task.id} shows {sorted(unknown)[0]!r}, which is no system"
+            yield f"task {task.id} shows {sorted(unknown)[0]!r}, which is not a system"
     if len(study.task) < len(study.tasks):
         yield "two tasks have the same id"
 
@@ -254,10 +254,7 @@ def _problems(study: Study) -> Iterator[str]:
 def judge_view(study: Study, judge: str, *, with_ratings: bool) -> dict[str, Any]:
     """Return what a judge's page may contain: texts and questions, never which system wrote what.
 
-    Args:
-        study: the study.
-        judge: whose tasks to return, in order.
-        with_ratings: also return the ratings; they show gold summaries, which answer the questions.
+    Ratings show gold summaries, which answer the questions, so they are returned only on request.
     """
     qa, ratings = study.tasks_of(judge, "qa"), study.tasks_of(judge, "rating")
     is_open = with_ratings or not qa

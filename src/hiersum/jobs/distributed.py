@@ -1,8 +1,8 @@
-"""The engine for several machines: the same work on the actors of a Ray cluster.
+"""The engine for several machines: the same work as tasks of a Ray cluster.
 
-Actors rather than Ray Data, because items are a stream of unknown length that may not fit in
-memory, and because workers must keep what they have loaded (a model, an index). An actor that dies
-is restarted elsewhere and its work repeated.
+Tasks rather than Ray Data, because items are a stream of unknown length that may not fit in memory.
+Ray gives tasks to processes that live on, so that these keep what they have loaded (a model, an
+index), and repeats the task of a process that dies.
 """
 
 from __future__ import annotations
@@ -17,25 +17,22 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from typing import Any, TypeVar
 
-from hiersum.errors import InputError, MissingDependencyError
+from hiersum.errors import InputError, check_extra
 from hiersum.jobs.parallel import MAX_DEATHS, Engine, LocalEngine, WorkerError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 ENGINES = ("local", "ray")
-_AHEAD = 2  # items queued per actor, so that none idles
+_AHEAD = 2  # tasks per worker, so that none idles
 _OBJECT_STORE_BYTES = 300_000_000  # for a cluster started here
 
 
 @contextmanager
 def open_engine(name: str, *, workers: int | None, address: str | None = None) -> Iterator[Engine]:
-    """Open an engine, and close it at the end of the block.
+    """Open the engine `local` or `ray`, and close it at the end of the block.
 
-    Args:
-        name: `local` or `ray`.
-        workers: the number of processes or actors; default: one per core.
-        address: an existing Ray cluster; default: start Ray on this machine.
+    By default, there is one worker per core, and Ray is started on this machine.
     """
     check_engine(name, address=address)
     if name == "local":
@@ -58,7 +55,7 @@ def check_engine(name: str, *, address: str | None) -> None:
 
 
 class RayEngine:
-    """Actors on the connected Ray cluster."""
+    """Tasks on the connected Ray cluster, each on one core."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
@@ -68,110 +65,44 @@ class RayEngine:
 
         An error in `work` is raised here, and no further item is started.
         """
-        pool = _ActorPool(work, self.workers)
-        try:
-            for item in items:
-                yield from pool.until_free()
-                pool.give(item)
-            yield from pool.until_done()
-        finally:
-            pool.close()
-
-
-class _ActorPool:
-    """A pool of actors; dead ones are replaced and their work is reassigned.
-
-    A new actor gets work only once it runs: the cluster may have no room for it.
-    """
-
-    def __init__(self, work: Callable[[Any], Any], workers: int) -> None:
         import ray
 
-        self._ray = ray
-        self._actor_class: Any = ray.remote(num_cpus=1)(_Worker)
-        self._work = ray.put(work)
-        self._starting: dict[Any, Any] = {}
-        self._begun: dict[Any, tuple[Any, Any, int]] = {}
-        self._begun_by: dict[Any, list[Any]] = {}
-        self._again: list[tuple[Any, int]] = []
-        for _ in range(workers):
-            self._start()
-
-    def until_free(self) -> Iterator[Any]:
-        """Yield results until an actor has room for a new item."""
-        self._hand_out()
-        while self._again or self._roomiest() is None:
-            yield from self._wait()
-            self._hand_out()
-
-    def until_done(self) -> Iterator[Any]:
-        """Yield all remaining results."""
-        while self._begun or self._again:
-            self._hand_out()
-            yield from self._wait()
-
-    def give(self, item: Any, deaths: int = 0) -> None:
-        """Give an item to the least busy actor."""
-        actor = self._roomiest()
-        reference = actor.do.remote(self._work, item)
-        self._begun[reference] = (actor, item, deaths)
-        self._begun_by[actor].append(reference)
-
-    def close(self) -> None:
-        """Kill all actors."""
-        for actor in (*self._begun_by, *self._starting.values()):
-            self._ray.kill(actor)
-
-    def _hand_out(self) -> None:
-        while self._again and self._roomiest() is not None:
-            self.give(*self._again.pop())
-
-    def _roomiest(self) -> Any:
-        actor = min(self._begun_by, key=lambda one: len(self._begun_by[one]), default=None)
-        return None if actor is None or len(self._begun_by[actor]) >= _AHEAD else actor
-
-    def _start(self) -> None:
-        actor = self._actor_class.remote()
-        self._starting[actor.is_ready.remote()] = actor
-
-    def _wait(self) -> Iterator[Any]:
-        """Wait for the next event; yield its result if an item finished."""
-        from ray.exceptions import ObjectLostError, RayActorError, RayTaskError
-
-        (reference, *_), _ = self._ray.wait([*self._begun, *self._starting], num_returns=1)
+        task: Any = ray.remote(num_cpus=1, max_retries=MAX_DEATHS)(hiersum_work)
+        shared = ray.put(work)
+        begun: list[Any] = []
         try:
-            result = self._ray.get(reference)
-        except (RayActorError, ObjectLostError) as error:
-            self._replace(reference, error)
-        except RayTaskError as error:
-            raise _as_raised(error) from error
-        else:
-            if reference in self._starting:
-                self._begun_by[self._starting.pop(reference)] = []
-            else:
-                actor, _, _ = self._begun.pop(reference)
-                if actor in self._begun_by:
-                    self._begun_by[actor].remove(reference)
-                yield result
+            for item in items:
+                begun.append(task.remote(shared, item))
+                if len(begun) == _AHEAD * self.workers:
+                    yield _first_done(begun)
+            while begun:
+                yield _first_done(begun)
+        finally:
+            for reference in begun:
+                ray.cancel(reference, force=True)
 
-    def _replace(self, reference: Any, error: Exception) -> None:
-        """Replace a dead actor and requeue its item."""
-        if reference in self._starting:
-            self._starting.pop(reference)
-            self._start()
-            return
-        actor, item, deaths = self._begun.pop(reference)
-        if actor in self._begun_by:
-            deaths += self._begun_by[actor][0] == reference  # the other items were only queued
-            del self._begun_by[actor]
-            self._ray.kill(actor)  # it may be alive but unreachable
-            self._start()
-        if deaths > MAX_DEATHS:
-            raise WorkerError(
-                f"a worker of the Ray cluster was killed {deaths} times by the same piece of work, "
-                "perhaps because memory ran out; finished work is kept: run the same command again"
-            ) from error
-        self._again.append((item, deaths))
+
+def hiersum_work(work: Callable[[Item], Result], item: Item) -> Result:
+    """Do one piece of work. Ray shows this name in the list of processes."""
+    return work(item)
+
+
+def _first_done(begun: list[Any]) -> Any:
+    """Wait for a task, take it off the list and return its result."""
+    import ray
+    from ray.exceptions import ObjectLostError, OutOfMemoryError, RayTaskError, WorkerCrashedError
+
+    (reference, *_), _ = ray.wait(begun, num_returns=1)
+    begun.remove(reference)
+    try:
+        return ray.get(reference)
+    except (WorkerCrashedError, OutOfMemoryError, ObjectLostError) as error:
+        raise WorkerError(
+            f"a worker of the Ray cluster was killed {MAX_DEATHS + 1} times by the same piece of work, "
+            "perhaps because memory ran out; finished work is kept: run the same command again"
+        ) from error
+    except RayTaskError as error:
+        raise _as_raised(error) from error
 
 
 def _as_raised(error: Any) -> BaseException:
@@ -188,22 +119,11 @@ def _as_raised(error: Any) -> BaseException:
     )
 
 
-class _Worker:
-    """An actor: one process that keeps what its work has loaded."""
-
-    def is_ready(self) -> bool:
-        return True
-
-    def do(self, work: Callable[[Any], Any], item: Any) -> Any:
-        return work(item)
-
-
 def connect(address: str | None, workers: int | None) -> Any:
     """Return Ray, connected to an existing cluster or to one started here."""
-    try:
-        import ray
-    except ImportError as error:
-        raise MissingDependencyError("--engine ray", "cluster") from error
+    check_extra("--engine ray", "cluster", "ray")
+    import ray
+
     if address is not None:
         _check_address(address)
     options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
@@ -229,10 +149,9 @@ def connect(address: str | None, workers: int | None) -> Any:
 
 def ray_serve() -> Any:
     """Return Ray Serve, which needs more than Ray alone."""
-    try:
-        from ray import serve
-    except ImportError as error:
-        raise MissingDependencyError("serve --engine ray", "cluster") from error
+    check_extra("serve --engine ray", "cluster", "ray.serve")
+    from ray import serve
+
     return serve
 
 

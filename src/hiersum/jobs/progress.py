@@ -91,10 +91,7 @@ def tracked(
 ) -> Iterator[Item]:
     """Yield items while showing their number and the time left.
 
-    Args:
-        items: the items to process.
-        verb: what is done to them.
-        total: their number; a function is called only if progress is shown.
+    `verb` says what is done to them. If `total` is a function, it is called only if progress is shown.
     """
     with Meter(verb, total) as meter:
         for item in items:

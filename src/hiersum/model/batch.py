@@ -121,6 +121,11 @@ class Batch:
             return None
         return plan_rows(self.outlines, self.plans, self.stretches)
 
+    @property
+    def num_boundaries(self) -> int:
+        """The planner's decisions: one before each target sentence, and one at the end."""
+        return sum(len(plans) + 1 for plans in self.plans or ())
+
     def target_inputs(self) -> Tensor:
         """Return input_Y, or raise an error if the batch has no targets."""
         if self.input_Y is None:
@@ -177,7 +182,7 @@ def _kept_graphs(
             )
         if not (graph_PP.isfinite() & (graph_PP >= 0)).all():
             raise InputError(
-                f"the graph of cluster {number} has edges that are negative or no number"
+                f"the graph of cluster {number} has edges that are negative or not a number"
             )
         kept.append(graph_PP[rows][:, rows])
     return tuple(kept)

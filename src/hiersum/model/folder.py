@@ -24,7 +24,6 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from hiersum.config import ModelConfig, config_from_dict
-from hiersum.config.model import BLOCK_LENGTH, COMPRESSION, RELATIVE_BUCKETS, RELATIVE_DISTANCE
 from hiersum.errors import CheckpointError, ConfigError
 from hiersum.jobs.atomic import replacing
 from hiersum.model.inference import quantized_names
@@ -37,6 +36,7 @@ CONFIG = "config.json"
 WEIGHTS = "model.safetensors"
 TOKENIZER = "tokenizer.model"
 CARD = "README.md"
+_NOT_SETTINGS = ("format", "library", "storage", "weights_crc32")
 
 
 def save_pretrained(
@@ -118,7 +118,7 @@ def _read_record(path: Path) -> Mapping[str, Any]:
         raise CheckpointError(f"{path}: not valid JSON ({error})") from error
     if not isinstance(record, dict) or "format" not in record:
         raise CheckpointError(
-            f"{path}: names no format version, so it is another library's model; "
+            f"{path}: has no format version, so another library wrote it; "
             "hiersum convert turns some of them into model folders"
         )
     if record["format"] != FORMAT:
@@ -130,22 +130,7 @@ def _read_record(path: Path) -> Mapping[str, Any]:
 
 
 def _model_config(record: Mapping[str, Any], path: Path) -> ModelConfig:
-    outside = {"format", "library", "storage", "weights_crc32"}
-    # Settings of earlier versions, each with the only value that this one knows.
-    is_t5 = record.get("profile") == "t5"
-    known = {
-        "block_length": BLOCK_LENGTH,
-        "compression": COMPRESSION,
-        "relative_buckets": RELATIVE_BUCKETS,
-        "relative_distance": RELATIVE_DISTANCE,
-        "output_bias": not is_t5,
-        "scaled_output": is_t5 and record.get("tied_output", True),
-    }
-    values = {
-        name: value
-        for name, value in record.items()
-        if name not in outside and not (name in known and value == known[name])
-    }
+    values = {name: value for name, value in record.items() if name not in _NOT_SETTINGS}
     try:
         return config_from_dict({"model": values}).model
     except ConfigError as error:
@@ -163,7 +148,7 @@ def _read_weights(path: Path, checksum: int | None) -> dict[str, Tensor]:
         ) from error
     if checksum is not None and _checksum(path) != checksum:
         raise CheckpointError(
-            f"{path}: damaged, its bytes are not those that {CONFIG} was written for; {_again(path)}"
+            f"{path}: damaged, its checksum is not the one in {CONFIG}; {_again(path)}"
         )
     return packed
 

@@ -1,7 +1,8 @@
 """Global layers: pool each paragraph, attend across paragraphs, add the result to each token.
 
 Sections 3.2.3 and 3.2.4 of the paper. Tokens are flat rows sorted by paragraph length; `Layout`
-maps between that order and the batch's.
+maps between that order and the batch's. The letters of shapes (`states_RD`) are explained in
+`batch.py`.
 """
 
 from __future__ import annotations

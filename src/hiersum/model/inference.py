@@ -118,7 +118,7 @@ class Int8RowsLinear(nn.Module):
 def int8_for_many_rows(weight: Tensor, bias: Tensor | None) -> nn.Module:
     """Make the eight-bit layer for many rows, or an exact one where this processor has no kernel.
 
-    `Int8Linear` is no way out: one scale for all rows ruins networks with a few large features.
+    `Int8Linear` is no alternative: one scale for all rows ruins networks with a few large features.
     """
     if getattr(torch.cpu, "_is_vnni_supported", lambda: False)():
         return Int8RowsLinear(weight, bias)

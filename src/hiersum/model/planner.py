@@ -9,8 +9,7 @@ the last sentence and the encoder's states pooled by sentence and paragraph:
 
     score_kj = w . tanh(W_q h_k + W_s v_j + W_p p_j + W_f f_kj)      plan k is about sentence j
     stop_k   = w . tanh(W_q h_k + z + W_g g_k)                       the summary ends before k
-    join_kj  = u . tanh(U_q h_k + U_a v_a + U_b v_j + U_f d_aj)      sentence j joins a, the main
-    one
+    join_kj  = u . tanh(U_q h_k + U_a v_a + U_b v_j + U_f d_aj)      sentence j joins the main one, a
 
 h_0 is learned. v and p are mean states of a sentence and of its paragraph; f, g and d are a few
 features: what was used before, position, and distance to the main sentence.
@@ -119,10 +118,7 @@ def plan_rows(
 ) -> PlannedRows:
     """Find the source rows of all stretches.
 
-    Args:
-        outlines: the source sentences of each cluster.
-        plans: for each cluster a plan per stretch.
-        stretches: for each cluster the target tokens of each stretch.
+    For each cluster, there is a plan and a number of target tokens per stretch.
     """
     rows: list[int] = []
     num_rows: list[int] = []

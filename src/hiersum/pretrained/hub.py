@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hiersum.errors import CheckpointError, MissingDependencyError
+from hiersum.errors import CheckpointError, MissingDependencyError, check_extra
 from hiersum.jobs.progress import has_terminal
 
 MODEL_FILES = ("*.json", "*.safetensors", "*.model", "settings.toml", "README.md")
@@ -27,13 +27,14 @@ def is_hub_name(model: Path | str) -> bool:
     return _NAME.fullmatch(str(model)) is not None and not Path(model).exists()
 
 
-def check_model_name(model: Path | str) -> None:
-    """Refuse a model that is no folder and could not be on the hub."""
+def check_model_name(model: str) -> str:
+    """Return the name of a model if it is a folder or could be on the hub."""
     if not Path(model).is_dir() and not is_hub_name(model):
         raise CheckpointError(
-            f"{model}: no such folder; give a model folder or a hub's owner/name or "
-            "owner/name@revision"
+            f"{model}: no such folder; give a model folder, or owner/name or owner/name@revision on "
+            "the hub"
         )
+    return model
 
 
 def fetch(name_or_folder: Path | str, patterns: Sequence[str] = MODEL_FILES) -> Path:
@@ -41,7 +42,7 @@ def fetch(name_or_folder: Path | str, patterns: Sequence[str] = MODEL_FILES) -> 
     folder = Path(name_or_folder)
     if folder.is_dir():
         return folder
-    check_model_name(name_or_folder)
+    check_model_name(str(name_or_folder))
     hub = _library("downloading a model")
     match = _NAME.fullmatch(str(name_or_folder))
     assert match is not None
@@ -104,12 +105,10 @@ def read_metadata(folder: Path) -> dict[str, Any]:
 
 
 def _library(feature: str) -> Any:
-    try:
-        import huggingface_hub
-        import huggingface_hub.errors
-        import huggingface_hub.utils
-    except ImportError as error:
-        raise MissingDependencyError(feature, "hub") from error
+    modules = ("huggingface_hub", "huggingface_hub.errors", "huggingface_hub.utils")
+    check_extra(feature, "hub", *modules)
+    import huggingface_hub
+
     return huggingface_hub
 
 

@@ -18,46 +18,23 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
+from torch.nn.utils.rnn import PackedSequence, pack_sequence, pad_packed_sequence
 
 from hiersum.errors import CheckpointError
 from hiersum.model.layers import drop
 from hiersum.ranking.ranker import CONFIG, RANKER_FORMAT, WEIGHTS, read_record, replace_file
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Paragraph
-
-
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """Sequences of piece ids in time order: the first ids of all, then the second, and so on.
-
-    The longest sequence comes first, so that unfinished sequences are always the first rows.
-    """
-
-    ids: Tensor
-    sizes: tuple[int, ...]
-    """How many sequences have a first id, a second, and so on."""
-    places: Tensor
-    """The row of each sequence at time 0, in the original order."""
-
-    @classmethod
-    def of(cls, ids: Tensor, lengths: Tensor) -> Packed:
-        """Pack non-empty sequences that follow each other in `ids`."""
-        order = lengths.argsort(descending=True, stable=True)
-        starts = lengths.cumsum(0) - lengths
-        times = torch.arange(int(lengths.max()))[:, None]
-        is_there = times < lengths[order]
-        rows = (starts[order] + times)[is_there]
-        return cls(ids[rows], tuple(is_there.sum(1).tolist()), order.argsort())
 
 
 class Lstm(nn.Module):
@@ -71,14 +48,15 @@ class Lstm(nn.Module):
         for parameter in self.parameters():
             nn.init.uniform_(parameter, -bound, bound)
 
-    def forward(self, embedding: nn.Embedding, packed: Packed) -> Tensor:
-        """Return the states, one row per token, in the order of `packed.ids`."""
-        pieces, piece_of = packed.ids.unique(return_inverse=True)
+    def forward(self, embedding: nn.Embedding, packed: PackedSequence) -> Tensor:
+        """Return the states, one row per token, in the order of `packed.data`."""
+        sizes = packed.batch_sizes.tolist()
+        pieces, piece_of = packed.data.unique(return_inverse=True)
         inputs = self.input(embedding(pieces)).index_select(0, piece_of)
         width = len(self.recurrent)
-        state = cell = inputs.new_zeros(packed.sizes[0], width)
+        state = cell = inputs.new_zeros(sizes[0], width)
         states = []
-        for size, input_gates in zip(packed.sizes, inputs.split(packed.sizes)):
+        for size, input_gates in zip(sizes, inputs.split(sizes)):
             gates = torch.addmm(input_gates, state[:size], self.recurrent)
             i, f, o = gates[:, : 3 * width].sigmoid().split(width, dim=1)
             cell = f * cell[:size] + i * gates[:, 3 * width :].tanh()
@@ -87,11 +65,11 @@ class Lstm(nn.Module):
         return torch.cat(states)
 
 
-def max_pool(rows: Tensor, packed: Packed) -> Tensor:
+def max_pool(rows: Tensor, packed: PackedSequence) -> Tensor:
     """Return the maximum over each sequence's rows, in the original order."""
-    sequences = PackedSequence(rows, torch.tensor(packed.sizes))
+    sequences = PackedSequence(rows, packed.batch_sizes)
     padded, _ = pad_packed_sequence(sequences, padding_value=-math.inf)
-    return padded.max(0).values[packed.places]
+    return padded.max(0).values[packed.unsorted_indices]
 
 
 _BATCH_TOKENS = 16_384
@@ -126,14 +104,10 @@ class RankerNetwork(nn.Module):
         self.score = nn.Linear(shape.width, 1)
         self.dropout = dropout
 
-    def forward(self, titles: Packed, paragraphs: Packed, title_of: Tensor) -> Tensor:
-        """Return a logit per paragraph.
-
-        Args:
-            titles: each title once.
-            paragraphs: the paragraphs to score.
-            title_of: the index of each paragraph's title.
-        """
+    def forward(
+        self, titles: PackedSequence, paragraphs: PackedSequence, title_of: Tensor
+    ) -> Tensor:
+        """Return a logit per paragraph; `title_of` has the index of each paragraph's title."""
         for_paragraph, for_title = self.match.weight.split(self.shape.width, dim=1)
         states = self.paragraph_lstm(self.embedding, paragraphs)
         features = max_pool(functional.linear(self._drop(states), for_paragraph), paragraphs)
@@ -220,10 +194,10 @@ def encode(texts: Sequence[str], tokenizer: Tokenizer, max_tokens: int) -> list[
     return [ids[:max_tokens] or [tokenizer.unknown_id] for ids in tokenizer.encode_many(texts)]
 
 
-def pack(sequences: Sequence[Sequence[int]]) -> Packed:
+def pack(sequences: Iterable[Sequence[int] | NDArray[np.int32]]) -> PackedSequence:
     """Pack sequences of pieces; none may be empty."""
-    lengths = torch.tensor([len(ids) for ids in sequences])
-    return Packed.of(torch.tensor(list(chain.from_iterable(sequences))), lengths)
+    tensors = [torch.as_tensor(ids, dtype=torch.int64) for ids in sequences]
+    return pack_sequence(tensors, enforce_sorted=False)
 
 
 def _batches_by_length(sequences: Sequence[Sequence[int]]) -> Iterable[list[int]]:
@@ -254,7 +228,7 @@ def _read_weights(path: Path, checksum: object) -> dict[str, Tensor]:
         raise CheckpointError(f"{path}: cannot be read ({error.strerror})") from error
     if hashlib.sha256(content).hexdigest() != checksum:
         raise CheckpointError(
-            f"{path}: damaged, its bytes are not those that {CONFIG} was written for; copy it again"
+            f"{path}: damaged, its checksum is not the one in {CONFIG}; copy it again"
         )
     try:
         return {name: tensor.float() for name, tensor in load(content).items()}

@@ -1,4 +1,8 @@
-"""The interface of rankers, how to open one, those that need no training, and their files."""
+"""The interface of rankers, how to open one by name, and the rankers that need no training.
+
+A new ranker is a class with `scores` and `fingerprint`, a name in `KINDS`, and a branch in
+`choose_ranker`. Rankers of other packages need none of this file (docs/extending.md).
+"""
 
 from __future__ import annotations
 
@@ -153,7 +157,7 @@ def choose_ranker(
         return OracleRanker(target)
     if kind in ("neural", "cited") and folder is None:
         raise ConfigError(
-            f"ranker.kind is {kind}, but no model is named that would have a trained ranker; "
+            f"ranker.kind is {kind}, which needs a model with a trained ranker; "
             "name one with --model"
         )
     if kind == "similarity" or folder is None:

@@ -73,7 +73,7 @@ def bibtex(summary: Summary, keys: Sequence[str]) -> Iterator[str]:
     for number in sorted(cited):
         document = summary.documents[number]
         yield f"@misc{{{keys[number]},"
-        yield f"  title = {{{re.sub('[{}]', '', _name(document, number))}}},"
+        yield f"  title = {{{re.sub('[{}]', '', document.display_name(number))}}},"
         if document.url:
             yield f"  url = {{{document.url}}},"
         yield "}"
@@ -85,7 +85,8 @@ def _cited(sentence: SummarySentence, numbers: dict[_Footnote, str], keys: Seque
     if not sentence.sources:
         return shown
     if keys:
-        return f"{shown} [{'; '.join(_key_of(source, keys) for source in sentence.sources)}]"
+        cited = (f"@{keys[s.document]}, par. {s.paragraph + 1}" for s in sentence.sources)
+        return f"{shown} [{'; '.join(cited)}]"
     return shown + "".join(f"[^{numbers[_footnote(source)]}]" for source in sentence.sources)
 
 
@@ -93,21 +94,13 @@ def _footnote(source: Source) -> _Footnote:
     return source.document, source.paragraph, source.quote
 
 
-def _key_of(source: Source, keys: Sequence[str]) -> str:
-    return f"@{keys[source.document]}, par. {source.paragraph + 1}"
-
-
 def _link(document: Document, number: int, folder: Path | None) -> str:
     """Return the name of a document as a link to its file or address, if there is one."""
-    name = _escaped(_name(document, number))
+    name = _escaped(document.display_name(number))
     if document.name and os.path.isfile(document.name):
         path = os.path.relpath(document.name, folder or Path())
         return f"[{name}]({quote(Path(path).as_posix())})"
     return f"[{name}](<{quote(document.url, safe='%/:=&?~#+!$,;@()*')}>)" if document.url else name
-
-
-def _name(document: Document, number: int) -> str:
-    return document.name or document.url or f"document {number + 1}"
 
 
 def _escaped(text: str) -> str:

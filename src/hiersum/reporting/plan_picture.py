@@ -35,9 +35,7 @@ def read_result(path: Path) -> Mapping[str, Any]:
 def plot_plan(result: Mapping[str, Any], out: Path) -> Path:
     """Draw sentences on the left, the paragraphs they cite on the right, and lines between them.
 
-    Args:
-        result: a result line, `Summary.to_record()`.
-        out: the picture.
+    The result is a result line, as from `Summary.to_record()`.
     """
     check_picture(out)
     cited = sorted({_place(source) for s in result["sentences"] for source in s["sources"]})

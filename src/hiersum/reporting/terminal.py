@@ -17,7 +17,7 @@ from rich.text import Text
 from hiersum.jobs.progress import has_terminal
 from hiersum.text.paragraphs import split_document
 from hiersum.text.words import count_words, cut_words
-from hiersum.types import Document, Place, Summary, SummarySentence
+from hiersum.types import Place, Summary, SummarySentence
 
 _EXCERPT_WORDS = 12
 _MAX_MARKS = 4
@@ -128,7 +128,7 @@ def _doubts(summary: Summary, *, has_colour: bool) -> Iterator[Text]:
     for found in summary.disagreements:
         yield Text.assemble("Sources differ: ", (found.line, "bold"))
     noted = {unread.document for unread in summary.unread}
-    names = [_document_name(summary.documents[n], n) for n in summary.uncited if n not in noted]
+    names = [summary.documents[n].display_name(n) for n in summary.uncited if n not in noted]
     if names:
         more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
         yield Text(f"Nothing was taken from: {', '.join(names[:_MAX_NAMES])}{more}", style="dim")
@@ -144,7 +144,7 @@ def _source_lines(summary: Summary, numbers: Mapping[Place, int]) -> Iterator[tu
     unquoted = {place.document for place in numbers if not quotes[place]}
     paragraphs = {n: split_document(summary.documents[n]) for n in unquoted}
     for place, number in numbers.items():
-        name = _document_name(summary.documents[place.document], place.document)
+        name = summary.documents[place.document].display_name(place.document)
         quote = quotes[place].split("\n")[0]
         excerpt = _excerpt(quote or paragraphs[place.document][place.position])
         line = Text.assemble(
@@ -165,10 +165,6 @@ def number_sources(summary: Summary) -> dict[Place, int]:
 def _shown_places(sentence: SummarySentence) -> list[Place]:
     """The places of a sentence's first sources; a text may have hundreds of copies."""
     return [Place(s.document, s.paragraph) for s in sentence.sources[:_MAX_MARKS]]
-
-
-def _document_name(document: Document, index: int) -> str:
-    return document.name or document.url or f"document {index + 1}"
 
 
 def _excerpt(text: str) -> str:

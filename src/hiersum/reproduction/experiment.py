@@ -23,7 +23,7 @@ from typing import Any, Literal, TypeVar, cast
 
 from hiersum.config import Config, config_from_dict
 from hiersum.config.loader import apply_override, build_section, read_toml
-from hiersum.config.sections import require_at_least
+from hiersum.config.model import require_at_least
 from hiersum.data.released import SUFFIX as RELEASED
 from hiersum.data.shards import TOKENIZER
 from hiersum.errors import ConfigError

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hiersum.data.files import write_atomically, write_picture
-from hiersum.evaluation.comparison import METRIC_LABELS, Table, p_value
+from hiersum.data.files import style_axes, write_atomically, write_picture
+from hiersum.evaluation.comparison import METRIC_LABELS, Table, p_value, with_interval
 from hiersum.evaluation.rouge import CUTS, TABLE_1
 from hiersum.jobs.progress import spoken
 from hiersum.reproduction import systems
@@ -168,7 +168,7 @@ def ranking_table(record: Record) -> Table | None:
     cuts = {cut["paragraphs"]: cut for cut in ranking["cuts"]}
     rows = []
     for place, (name, key) in enumerate((("Similarity", "similarity"), ("Ranking", "ranker"))):
-        ours = [_with_interval(cuts[cut][key]) for cut in CUTS]
+        ours = [with_interval(cuts[cut][key]) for cut in CUTS]
         rows.append((name, *ours, *(f"{TABLE_1[cut][place]:.2f}" for cut in CUTS)))
     rows.append(("clusters", *(f"{cuts[cut]['clusters']:,}" for cut in CUTS), *[""] * len(CUTS)))
     header = ("Methods", *(f"{paper}L'={cut}" for paper in ("", "paper* ") for cut in CUTS))
@@ -193,7 +193,7 @@ def _score_table(rows: Iterable[Record]) -> Table:
     cells = (
         (
             row["label"] + UNDERTRAINED * _is_undertrained(row),
-            *(_with_interval(row["rouge"][metric]) for metric in METRICS),
+            *(with_interval(row["rouge"][metric]) for metric in METRICS),
             _p_values(row["against_ht"]),
             _NONE if row["row"].endswith(LONGER) else _loss(row["training"]),
             " / ".join(f"{row['paper'][m]:.2f}" for m in METRICS) if row["paper"] else _NONE,
@@ -208,7 +208,7 @@ def longer_table(record: Record) -> Table | None:
     rows = [
         (
             row["label"].replace(" (train on", ": train on").rstrip(")"),
-            *(_with_interval(row["against_shorter"][metric], "+.2f") for metric in METRICS),
+            *(with_interval(row["against_shorter"][metric], "+.2f") for metric in METRICS),
             _p_values(row["against_shorter"]),
         )
         for row in record["rows"]
@@ -223,7 +223,7 @@ def reading_table(record: Record) -> Table | None:
         (
             row["label"],
             f"{100 * row['reading']['differ']:.1f} %",
-            *(_with_interval(row["reading"]["gain"][metric], "+.2f") for metric in METRICS),
+            *(with_interval(row["reading"]["gain"][metric], "+.2f") for metric in METRICS),
         )
         for row in record["rows"]
         if row.get("reading")
@@ -287,12 +287,6 @@ def _is_undertrained(row: Record) -> bool:
     return bool(row["training"] and row["training"]["undertrained"])
 
 
-def _with_interval(values: Record | None, form: str = ".2f") -> str:
-    if values is None:
-        return _NONE
-    return f"{values['mean']:{form}} ({values['low']:{form}} to {values['high']:{form}})"
-
-
 def _p_values(difference: Record | None) -> str:
     if difference is None:
         return _NONE
@@ -336,7 +330,7 @@ def _draw_scores(figure: Any, record: Record) -> None:
             if row["paper"]:
                 axes.plot(row["paper"][metric], place, "D", color=_GREY, markersize=4)
         axes.set_xlim(left=0)
-        _style(axes, f"{METRIC_LABELS[metric]} F1", "")
+        style_axes(axes, f"{METRIC_LABELS[metric]} F1", "")
     axes_of[0].set_yticks(list(places), [row["label"] for row in rows], fontsize=8)
     axes_of[0].set_ylim(0.4, len(rows) + 0.6)
     legend = "circles: here, hollow if undertrained, with 95 % intervals; "
@@ -358,7 +352,7 @@ def _draw_losses(figure: Any, record: Record) -> None:
         losses = [point["loss"] for point in curve]
         axes.plot(tokens, losses, style, marker="o", markersize=3, label=label)
     axes.legend(fontsize=7, frameon=False, loc="upper left", bbox_to_anchor=(1.0, 1.0))
-    _style(axes, "validation loss per target token", "million tokens, sources and targets")
+    style_axes(axes, "validation loss per target token", "million tokens, sources and targets")
 
 
 def _draw_ranking(figure: Any, record: Record) -> None:
@@ -381,12 +375,4 @@ def _draw_ranking(figure: Any, record: Record) -> None:
         axes.plot(paragraphs, paper, "--D", label=f"{name}, paper's, on other data", **style)
     axes.set_xticks(paragraphs)
     axes.legend(fontsize=7, frameon=False)
-    _style(axes, "ROUGE-L recall of the first paragraphs", "paragraphs read")
-
-
-def _style(axes: Any, title: str, label: str) -> None:
-    axes.set_title(title, fontsize=10, color=_INK, loc="left")
-    axes.set_xlabel(label, fontsize=8, color=_INK)
-    axes.tick_params(labelsize=8, colors=_INK)
-    axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
+    style_axes(axes, "ROUGE-L recall of the first paragraphs", "paragraphs read")

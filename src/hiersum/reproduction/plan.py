@@ -254,7 +254,9 @@ class Plan:
 
 def _identify(name: str, given: str) -> str:
     if not (Path(given) / "config.json").is_file():
-        raise ConfigError(f"systems.{name}.checkpoint: {given} is no model folder (no config.json)")
+        raise ConfigError(
+            f"systems.{name}.checkpoint: {given} is not a model folder (no config.json)"
+        )
     return identify_model(Path(given))
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from hiersum.config.sections import require_at_least
+from hiersum.config.model import require_at_least
 from hiersum.errors import ConfigError
 
 Settings = dict[str, dict[str, Any]]

@@ -40,7 +40,7 @@ def start_folder(name: str) -> Path:
     folder = FOLDER if name == BUNDLED else Path(name)
     if not (folder / "config.json").is_file():
         raise ConfigError(
-            f"experiment.start: {name} is no model folder; give one, or `bundled`, or make one from a "
+            f"experiment.start: {name} is not a model folder; give one, or `bundled`, or make one from a "
             f"T5: hiersum convert t5 {name} --global-layers 0 --out start"
         )
     if read_config(folder).profile != "t5":

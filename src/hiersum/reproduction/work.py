@@ -24,7 +24,7 @@ from hiersum.config import Config
 from hiersum.data.corpora import count_all, read_corpus, write_clusters
 from hiersum.data.model_folder import tokenizer_of
 from hiersum.data.partial_results import PartialResults
-from hiersum.data.prepare import empty_clones, prepare_clusters, supported_part
+from hiersum.data.prepare import prepare_clusters, supported_part
 from hiersum.data.records import BadRecords
 from hiersum.data.released import SUFFIX as RELEASED
 from hiersum.data.released import with_text, write_released
@@ -44,7 +44,7 @@ from hiersum.reproduction.networks import (
     write_summaries,
 )
 from hiersum.reproduction.systems import LONGER, split_row
-from hiersum.text.paragraphs import read_paragraphs
+from hiersum.text.paragraphs import empty_clones, read_paragraphs
 from hiersum.text.words import count_words
 from hiersum.training.ranker_corpora import (
     Corpora,

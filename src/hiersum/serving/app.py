@@ -237,8 +237,8 @@ def _add_error_answers(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def not_there(http: HttpRequest, error: HTTPException) -> Response:
         details = {
-            404: f"there is nothing at {http.url.path}; /openapi.json lists what there is",
-            405: f"{http.url.path} does not take {http.method}; /openapi.json lists what there is",
+            404: f"{http.url.path}: no such address; /openapi.json lists all of them",
+            405: f"{http.url.path} does not accept {http.method}; /openapi.json lists what it accepts",
         }
         detail = details.get(error.status_code, str(error.detail))
         return JSONResponse({"detail": detail}, error.status_code, error.headers)

@@ -117,7 +117,7 @@ def parse_request(body: bytes, summarizer: Summarizer) -> Asked:
     request = summarizer.request(**options, with_attention=with_report)
     documents, limit = record.get("documents"), summarizer.config.serving.max_documents
     if isinstance(documents, list) and len(documents) > limit:
-        raise DataError(f"{_WHERE}: {len(documents)} documents; at most {limit} are taken")
+        raise DataError(f"{_WHERE}: {len(documents)} documents; at most {limit} are allowed")
     fields = {name: value for name, value in record.items() if name in CLUSTER_FIELDS}
     return Asked(cluster_from_record(fields, _WHERE), request, with_report)
 
@@ -154,10 +154,12 @@ class SummarizeBody(BaseModel):
         None, description="Edge weights between all paragraphs."
     )
     system: str | None = Field(None, description="One of the systems listed at /v1/models.")
-    max_words: int | None = Field(None, description="Longest summary in words.", ge=1)
+    max_words: int | None = Field(None, description="Maximum words of the summary.", ge=1)
     focus: str = Field("", description="A question or aspect to concentrate on.")
-    strict: bool = Field(False, description="Keep only sentences that are surely supported.")
-    draft: bool = Field(False, description="Keep sentences that fail the check, too.")
+    strict: bool = Field(
+        False, description="Keep only sentences that the sources strongly support."
+    )
+    draft: bool = Field(False, description="Also keep sentences that fail the check.")
     report: bool = Field(False, description="Add the data of a report page as `report`.")
 
 

@@ -18,8 +18,9 @@ from typing import IO, Any
 
 from hiersum.config import DataConfig
 from hiersum.errors import InputError
-from hiersum.text.encodings import UNKNOWN, clean_text, detect_language, main_language
+from hiersum.text.encodings import clean_text
 from hiersum.text.formats import DOCUMENT_SUFFIXES, extract_text, kind_of, named_kind
+from hiersum.text.languages import UNKNOWN, detect_language, main_language
 from hiersum.text.words import has_words
 from hiersum.types import Document, Paragraph, Unread
 
@@ -161,9 +162,7 @@ def document_of(data: bytes, name: str, suffix: str) -> tuple[Document, Unread |
     """Return the document in a file's bytes, and what was cut off at the limit."""
     extract = extract_text(data, name, suffix, max_characters=MAX_CHARACTERS)
     if _CLUSTER_LINE.match(extract.text):
-        raise InputError(
-            f"{name}: this is JSON, perhaps clusters; give it as a .jsonl or .json file"
-        )
+        raise InputError(f"{name}: this is JSON; if it holds clusters, name it .jsonl or .json")
     if not has_words(extract.text[:100_000]):
         hint = "; its pages may be scanned; run OCR on it first" if b"%PDF-" in data[:9] else ""
         raise InputError(f"{name}: there is no text in it{hint}")
@@ -287,7 +286,7 @@ def choose_documents(
             if len(document.text) > MAX_CHARACTERS:
                 reason = _cut_off()
         if reason:
-            unread.append(Unread(document.name or f"document {number + 1}", reason, number))
+            unread.append(Unread(document.display_name(number), reason, number))
     return chosen, unread
 
 
@@ -305,7 +304,7 @@ def find_passed_over(
     known = {part.document for part in unread}
     known |= {place.document for paragraph in paragraphs for place in paragraph.places}
     return [
-        Unread(document.name or f"document {number + 1}", reason, number)
+        Unread(document.display_name(number), reason, number)
         for number, document in enumerate(documents)
         if number not in known
     ]

@@ -1,4 +1,4 @@
-"""Decode bytes of any encoding to clean text, refuse binary data, and detect the language.
+"""Decode bytes of any encoding to clean text, and refuse binary data.
 
 Tried in order: a byte-order mark, UTF-16 without a mark, UTF-8, lines of UTF-8 mixed with lines of
 Windows-1252, and a detector's guess.
@@ -9,15 +9,11 @@ from __future__ import annotations
 import codecs
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Sequence
-from functools import lru_cache
-from typing import Any
 
 from charset_normalizer import from_bytes
 
-from hiersum.errors import ConfigError, InputError
-from hiersum.text.words import split_words
+from hiersum.errors import InputError
+from hiersum.text.languages import detect_language
 
 _MARKS = [
     (codecs.BOM_UTF8, "utf-8"),
@@ -40,16 +36,6 @@ _UNWANTED = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\u00ad\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff"
     "\ufff9-\ufffb\ud800-\udfff]"
 )
-_SAMPLE_CHARACTERS = 2_000
-_MIN_CHARACTERS = 100  # below this, names alone can look like another language
-_MIN_CONFIDENCE = 0.9
-# These words make up a fifth of any English text and hardly occur elsewhere: with enough of them,
-# we skip the identifier, which takes most of a second to load.
-_ENGLISH = frozenset(
-    "the of and to in is was that for it with as on are at by this from his her had has were".split()
-)
-_MIN_ENGLISH_SHARE = 0.15
-UNKNOWN = "und"
 
 
 def decode_text(data: bytes, name: str, *, is_cut: bool = False) -> str:
@@ -129,40 +115,3 @@ def _decode_by_detection(data: bytes) -> str:
         language = detect_language(sample.decode(encoding, errors="replace"))
         encoding = encoding if language in _CENTRAL_LANGUAGES else "cp1252"
     return data.decode(encoding, errors="replace")
-
-
-def detect_language(text: str) -> str:
-    """Return the two- or three-letter code of a text's language, `und` if it is unclear."""
-    sample = text[:_SAMPLE_CHARACTERS]
-    if len(sample) < _MIN_CHARACTERS:
-        return UNKNOWN
-    words = split_words(sample)
-    if sum(word in _ENGLISH for word in words) > _MIN_ENGLISH_SHARE * len(words):
-        return "en"
-    language, confidence = _identifier().classify(sample)
-    return str(language) if confidence >= _MIN_CONFIDENCE else UNKNOWN
-
-
-def main_language(languages: Sequence[str], num_characters: Sequence[int]) -> str:
-    """Return the known language with the most text, `und` if there is none."""
-    totals: Counter[str] = Counter()
-    for language, number in zip(languages, num_characters, strict=True):
-        if language != UNKNOWN:
-            totals[language] += number
-    return totals.most_common(1)[0][0] if totals else UNKNOWN
-
-
-def check_language(code: str) -> str:
-    """Return the code of a language, if it can be detected."""
-    if code not in _identifier().labels:
-        raise ConfigError(
-            f"data.language must be auto, any or a code such as en or de, got {code!r}"
-        )
-    return code
-
-
-@lru_cache(maxsize=1)
-def _identifier() -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -73,7 +73,7 @@ _FOREIGN_BYTES = [
         (rb"PAR1", "a Parquet file; name it .parquet and it is read as clusters"),
     )
 ]
-# Told by the names of their entries.
+# Detected by the names of their entries.
 _FOREIGN_ARCHIVES = {
     "xl/": _SHEET,
     "ppt/": _SLIDES,
@@ -136,7 +136,8 @@ def extract_text(data: bytes, name: str, suffix: str, *, max_characters: int) ->
     # A character has at most four bytes.
     is_cut = len(data) > 4 * max_characters
     data = data[: 4 * max_characters]
-    if suffix in _HTML_SUFFIXES or _looks_html(data[:4096]):
+    starts_with_tag = data[:4096].lstrip().startswith(b"<")
+    if suffix in _HTML_SUFFIXES or (starts_with_tag and _HTML_TAG.search(data, 0, 4096)):
         extract = _html_text(data, name)
     elif is_mail_file(data):
         extract = Extract(_mail_text(data, name))
@@ -328,7 +329,7 @@ def _mail_text(data: bytes, name: str) -> str:
         headers, text, is_html = mail_parts(data)
     except Exception as error:  # the email package raises many kinds of errors on damaged mail
         raise InputError(f"{name}: damaged mail ({_first_line(error)})") from error
-    if is_html:  # with a mark, as the page may declare the encoding that the mail had
+    if is_html:  # with a byte-order mark: the page may declare the encoding that the mail had
         text = _html_text(codecs.BOM_UTF8 + text.encode("utf-8", "replace"), name).text
     return message_text(clean_text(f"{headers}\n\n{text}"))
 
@@ -347,10 +348,6 @@ def _decode_declared(data: bytes) -> str | None:
         return clean_text(data.decode(name, errors="replace" if name == "cp1252" else "strict"))
     except (LookupError, ValueError):
         return None
-
-
-def _looks_html(start: bytes) -> bool:
-    return start.lstrip().startswith(b"<") and _HTML_TAG.search(start) is not None
 
 
 def _markdown_text(text: str) -> str:

@@ -103,7 +103,7 @@ _TELLS_WHEN = re.compile(
 
 
 def document_labels(documents: Sequence[Document]) -> list[str]:
-    """Return who speaks in each document and when, and whether it is the latest word.
+    """Return who wrote each document and when, and whether it is the latest or an earlier one.
 
     A label is empty if neither the name nor the first line says anything.
     """

@@ -123,7 +123,8 @@ def _mail(lines: list[str]) -> Iterator[str]:
         header = _HEADER.match(line)
         is_quoted_by = _WROTE.fullmatch(line) is not None
         starts_headers = (
-            header is not None and _num_headers(_unquoted(lines[number : number + 30])) >= 2
+            header is not None
+            and _num_headers([_QUOTE.sub("", each, count=1) for each in lines[number:][:30]]) >= 2
         )
         if in_signature and not (depth or is_quoted_by or starts_headers):
             continue
@@ -142,10 +143,6 @@ def _mail(lines: list[str]) -> Iterator[str]:
             paragraph = line
         last = line
     yield paragraph
-
-
-def _unquoted(lines: list[str]) -> list[str]:
-    return [_QUOTE.sub("", line, count=1) for line in lines]
 
 
 def _header_line(line: str, value: str) -> str:

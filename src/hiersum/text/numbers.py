@@ -137,12 +137,9 @@ def _is_capitalized(match: re.Match[str]) -> bool:
 
 
 def _date_value(year: str | None, month: str, day: str | None) -> str:
-    number = int(month) if month.isdigit() else _month_number(month)
+    short = month.lower()[:3]
+    number = int(month) if month.isdigit() else [name[:3] for name in MONTHS].index(short) + 1
     return f"{year or '*'}-{number:02}-{f'{int(day):02}' if day else '*'}"
-
-
-def _month_number(name: str) -> int:
-    return next(n for n, month in enumerate(MONTHS, start=1) if month.startswith(name.lower()[:3]))
 
 
 def _numbers(text: str) -> Iterator[Found]:

@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -89,23 +90,24 @@ def is_clone(paragraphs: Sequence[str], target: str) -> list[bool]:
     return [number in clones for number in range(len(paragraphs))]
 
 
-def remove_clones(cluster: Cluster, paragraphs_of: Iterable[Sequence[str]]) -> tuple[Cluster, int]:
-    """Remove source paragraphs that copy the target, and count them; for training and test data.
+def empty_clones(cluster: Cluster) -> Cluster:
+    """Return the cluster with source paragraphs that copy its target emptied.
 
-    Args:
-        cluster: returned unchanged if it has no target.
-        paragraphs_of: the paragraphs of each document.
+    They are not removed, so that positions and the cluster's own graph stay valid.
     """
     if not cluster.summary:
-        return cluster, 0
-    documents: list[Document] = []
-    num_dropped = 0
-    for document, paragraphs in zip(cluster.documents, paragraphs_of, strict=True):
-        clones = is_clone(paragraphs, cluster.summary)
-        kept = [text for text, clone in zip(paragraphs, clones) if not clone]
-        num_dropped += len(paragraphs) - len(kept)
-        documents.append(Document.from_paragraphs(kept, document.name, document.url))
-    return replace(cluster, documents=tuple(documents)), num_dropped
+        return cluster
+    split = [split_document(document) for document in cluster.documents]
+    texts = [text for paragraphs in split for text in paragraphs]
+    clones = is_clone(texts, cluster.summary)
+    if not any(clones):
+        return cluster
+    kept = iter(["" if clone else text for text, clone in zip(texts, clones)])
+    documents = (
+        Document.from_paragraphs(list(islice(kept, len(paragraphs))), document.name, document.url)
+        for document, paragraphs in zip(cluster.documents, split)
+    )
+    return replace(cluster, documents=tuple(documents))
 
 
 def _near_duplicates(

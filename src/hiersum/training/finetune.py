@@ -43,15 +43,8 @@ def finetune(
 ) -> Path:
     """Fine-tune a model on clusters with summaries; return the new model folder.
 
-    Args:
-        corpus: the clusters; a tenth of them is held out for validation.
-        out: the run folder; an existing run is resumed.
-        model: a model folder, or `owner/name` on the hub.
-        epochs: passes over the clusters.
-        overrides: settings as `section.key=value`; they win over those chosen here.
-        kind: the kind of the corpus.
-        skip_bad: count and skip clusters that cannot be used.
-        workers: processes that prepare the examples.
+    A tenth of the clusters is held out for validation. An existing run in `out` is resumed.
+    `overrides` (`section.key=value`) win over the settings chosen here.
     """
     if not epochs > 0:
         raise InputError(f"--epochs must be more than 0, got {epochs}")
@@ -91,7 +84,7 @@ def split(clusters: Sequence[Cluster], corpus: Path) -> tuple[list[Cluster], lis
                 "give it one"
             )
     if len(clusters) < 2:
-        raise DataError(f"{corpus}: one cluster is not enough; some are set apart to validate")
+        raise DataError(f"{corpus}: one cluster is not enough; some are held out for validation")
     order = sorted(range(len(clusters)), key=lambda index: _digest(clusters[index]))
     num_valid = min(_MAX_VALID, max(1, round(_VALID_SHARE * len(clusters))))
     parts = sorted(order[num_valid:]), sorted(order[:num_valid])

@@ -193,7 +193,7 @@ def _open(path: Path) -> tuple[dict[str, Tensor], Mapping[str, Any]]:
             f"{path}: refused, {what}; only weights and options are read"
         ) from error
     except Exception as error:  # a damaged pickle can make the unpickler raise anything
-        raise CheckpointError(f"{path}: damaged or not a checkpoint of PyTorch") from error
+        raise CheckpointError(f"{path}: damaged, or not a PyTorch checkpoint") from error
     if not isinstance(content, dict) or not {"model", "opt"} <= content.keys():
         raise CheckpointError(f"{path}: not a released checkpoint; it must hold `model` and `opt`")
     options = content["opt"] if isinstance(content["opt"], dict) else vars(content["opt"])

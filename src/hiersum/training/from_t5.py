@@ -220,7 +220,7 @@ def _read_record(path: Path) -> Mapping[str, Any]:
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{path}: missing or not valid JSON") from error
     if not isinstance(record, dict) or record.get("model_type") != "t5":
-        raise CheckpointError(f"{path}: describes no T5 (its model_type must be t5)")
+        raise CheckpointError(f"{path}: does not describe a T5 (its model_type must be t5)")
     return {"num_decoder_layers": record.get("num_layers"), **record}
 
 

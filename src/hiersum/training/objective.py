@@ -151,7 +151,7 @@ class Validator:
             sums["loss"] += float(losses.plain)
             sums["plan_loss"] += float(losses.plan)
             sums["num_tokens"] += sum(batch.target_lengths)
-            sums["num_boundaries"] += sum(len(plans) + 1 for plans in batch.plans or ())
+            sums["num_boundaries"] += batch.num_boundaries
         return sums
 
     def _scores(self, network: Network) -> dict[str, float]:

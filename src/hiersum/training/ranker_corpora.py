@@ -21,23 +21,23 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence
 
 from hiersum import __version__
 from hiersum.config import Config
 from hiersum.data.batches import bucket
 from hiersum.data.corpora import count_all, read_corpora
 from hiersum.data.model_folder import tokenizer_of, with_network_of
-from hiersum.data.prepare import empty_clones
 from hiersum.errors import DataError
 from hiersum.evaluation.rouge import CUTS, Floats, recalls_at
 from hiersum.evaluation.rouge import TABLE_1 as PAPER
 from hiersum.evaluation.rouge import recall_interval as interval
 from hiersum.jobs.parallel import LocalEngine, in_order
 from hiersum.jobs.progress import tracked
-from hiersum.ranking.neural import Packed, encode
+from hiersum.ranking.neural import encode, pack
 from hiersum.ranking.ranker import Ranker, SimilarityRanker, best_first, choose_ranker
 from hiersum.text.overlap import ngram_overlap
-from hiersum.text.paragraphs import read_paragraphs
+from hiersum.text.paragraphs import empty_clones, read_paragraphs
 from hiersum.text.tokenizer import Tokenizer
 from hiersum.types import Cluster, Paragraph
 
@@ -52,8 +52,8 @@ MAX_TOKENS = 256
 class RankerBatch:
     """Some paragraphs, their titles, and their labels."""
 
-    titles: Packed
-    paragraphs: Packed
+    titles: PackedSequence
+    paragraphs: PackedSequence
     title_of: Tensor
     labels: Tensor
 
@@ -157,11 +157,8 @@ def _starts(lengths: Sequence[int] | Ints) -> Ints:
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
-def _packed(ids: NDArray[np.int32], starts: Ints, chosen: Ints) -> Packed:
-    lengths = starts[chosen + 1] - starts[chosen]
-    offsets = np.cumsum(lengths) - lengths
-    rows = np.repeat(starts[chosen] - offsets, lengths) + np.arange(lengths.sum())
-    return Packed.of(torch.from_numpy(ids[rows].astype(np.int64)), torch.from_numpy(lengths))
+def _packed(ids: NDArray[np.int32], starts: Ints, chosen: Ints) -> PackedSequence:
+    return pack(ids[starts[index] : starts[index + 1]] for index in chosen)
 
 
 _PART_CLUSTERS = 32

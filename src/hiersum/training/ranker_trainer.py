@@ -76,12 +76,8 @@ def train_ranker_on(
 ) -> Path:
     """Train a ranker, or resume a run; write the ranker into the model folder and return that.
 
-    Args:
-        corpora: clusters to learn from.
-        valid: clusters that choose the best weights.
-        config: `[ranker_training]`.
-        model: the folder with the tokenizer.
-        run: the folder for metrics and checkpoints; `ranker-run` in the model folder if None.
+    `valid` chooses the best weights. Metrics and checkpoints go to the folder `run`, by default
+    `ranker-run` in the model folder.
     """
     config = with_network_of(model, config)
     tokenizer = tokenizer_of(model, config)

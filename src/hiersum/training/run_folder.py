@@ -33,6 +33,7 @@ from hiersum.data.files import (
     check_picture,
     make_folder,
     read_lines,
+    style_axes,
     write_atomically,
     write_json,
     write_picture,
@@ -317,7 +318,7 @@ def read_metrics(path: Path) -> Iterator[dict[str, Any]]:
         try:
             record = json.loads(line)
             if not isinstance(record["step"], int):
-                raise TypeError("step is no number")
+                raise TypeError("step is not a number")
         except (ValueError, KeyError, TypeError) as error:
             if number == lines[-1][0]:
                 return  # the run was killed while writing it
@@ -372,11 +373,7 @@ def _draw(
 
 
 def _dress(axes: Any, title: str) -> None:
-    axes.set_title(title, fontsize=10, color=_INK, loc="left")
-    axes.set_xlabel("step", fontsize=8, color=_INK)
-    axes.tick_params(labelsize=8, colors=_INK)
-    axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
+    style_axes(axes, title, "step")
     if axes.has_data():
         axes.legend(fontsize=7, frameon=False)
     else:

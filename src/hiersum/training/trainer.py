@@ -20,7 +20,7 @@ import torch
 from hiersum.config import Config, ModelConfig
 from hiersum.data.batches import BatchStream, collate
 from hiersum.data.shards import PreparedSet
-from hiersum.errors import ConfigError, MissingDependencyError, TrainingError
+from hiersum.errors import ConfigError, TrainingError, check_extra
 from hiersum.model.batch import Batch
 from hiersum.model.folder import TOKENIZER, from_pretrained, read_config
 from hiersum.model.network import Network, build_network
@@ -70,17 +70,16 @@ def with_start(config: Config) -> Config:
     if config.model not in (found, replace(ModelConfig(), dropout=config.model.dropout)):
         raise ConfigError(
             f"{config.training.start}: its network is not the one that [model] describes; "
-            "leave [model] out but for dropout"
+            "leave [model] out, except for dropout"
         )
     return replace(config, model=found)
 
 
 def make_accelerator(precision: Literal["fp32", "bf16", "fp16"]) -> Any:
     """Join the processes started by torchrun or accelerate, or run alone."""
-    try:
-        from accelerate import Accelerator
-    except ImportError as error:
-        raise MissingDependencyError("training", "train") from error
+    check_extra("training", "train", "accelerate")
+    from accelerate import Accelerator
+
     mixed = "no" if precision == "fp32" else precision
     try:
         return Accelerator(mixed_precision=mixed, cpu=not torch.cuda.is_available())
@@ -162,7 +161,7 @@ class Trainer:
             {
                 "tokens": sum(sum(batch.target_lengths) for batch in batches),
                 "predicted": sum(map(self.objective.num_predicted, batches)),
-                "boundaries": sum(map(_num_boundaries, batches)),
+                "boundaries": sum(batch.num_boundaries for batch in batches),
                 "clusters": sum(map(len, batches)),
                 "stop": float(was_asked_to_stop),
             }
@@ -315,11 +314,6 @@ class Trainer:
             part=self.accelerator.process_index,
             num_parts=self.accelerator.num_processes,
         )
-
-
-def _num_boundaries(batch: Batch) -> int:
-    """Count the planner's decisions: before each target sentence, and at the end."""
-    return sum(len(plans) + 1 for plans in batch.plans or ())
 
 
 def write_final_model(run: RunFolder, config: Config) -> None:

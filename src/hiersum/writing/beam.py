@@ -86,21 +86,10 @@ def beam_search(
     forbidden: Sequence[int] = (),
     constraints: Sequence[Constraint] = (),
 ) -> list[list[Hypothesis]]:
-    """Write summaries of all clusters in an encoded batch.
+    """Write summaries of all clusters in a batch, as `network.encode` returned it.
 
-    Args:
-        network: predicts the next token.
-        encoded: what `network.encode` returned for a batch.
-        config: beam size, lengths, penalty, stopping rule.
-        num_clusters: clusters in the batch.
-        begin_id: the token that starts every summary, or one per cluster.
-        end_id: the token that ends a summary.
-        num_best: hypotheses to return per cluster.
-        forbidden: tokens that may never be written.
-        constraints: further constraints.
-
-    Returns:
-        Each cluster's best hypotheses, best first: at least one, at most `num_best`.
+    `begin_id` starts every summary, or there is one per cluster; `forbidden` tokens are never written.
+    Returns each cluster's best hypotheses, best first: at least one, at most `num_best`.
     """
     search = _Search(
         config,

@@ -30,12 +30,10 @@ class Constraint(Protocol):
     """Bars next tokens of hypotheses, in place."""
 
     def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor, clusters: Sequence[int]) -> None:
-        """Set barred tokens to -inf.
+        """Set the log-probabilities of barred next tokens to -inf.
 
-        Args:
-            tokens_BNS: each hypothesis so far, from the begin token on.
-            log_probs_BNV: log-probabilities of the next token.
-            clusters: the cluster of each row, since finished ones have left.
+        `tokens_BNS` has each hypothesis so far, from the begin token on; `clusters` the cluster of each
+        row, since finished ones have left.
         """
 
 

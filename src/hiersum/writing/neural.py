@@ -23,8 +23,8 @@ from hiersum.data.model_folder import copy_model
 from hiersum.errors import CheckpointError
 from hiersum.model.network import EncoderDecoder
 from hiersum.ranking.ranker import Ranker, choose_ranker
-from hiersum.text.encodings import UNKNOWN, detect_language
 from hiersum.text.labels import speaker_of
+from hiersum.text.languages import UNKNOWN, detect_language
 from hiersum.text.paragraphs import PlacedTexts
 from hiersum.text.penn import from_penn, learn_casing, sentences_in_lower_case
 from hiersum.text.sentences import ends_sentence, split_sentences
@@ -88,7 +88,7 @@ class NeuralWriter:
         """Rank and encode a cluster; None if the network does not know its script or language."""
         opened = open_cluster(cluster, request, self.config.data)
         if self.neural.has_plans and not _is_english(opened):
-            logger.warning("the model writes English only, so sentences are quoted as they stand")
+            logger.warning("the model writes only English, so source sentences are quoted")
             return None
         form = self.neural.input_form(self.config)
         example, read = build_example(
@@ -96,7 +96,7 @@ class NeuralWriter:
         )
         if not self.neural.knows_letters_of(example):
             logger.warning(
-                "%s: the model knows too few of its letters, so sentences are quoted",
+                "%s: the model does not know enough of its letters, so source sentences are quoted",
                 cluster.id or cluster.title or "the documents",
             )
             return None

@@ -89,7 +89,7 @@ class PlannedSearch:
 
         Args:
             examples: the encoded sources.
-            sentences: the source sentences of each.
+            sentences: the source sentences of each example.
             relevance: of each of these sentences to a question, 0 to 1.
             max_words: maximum length of a summary.
             min_support: sentences with less support are dropped.

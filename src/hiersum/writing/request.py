@@ -58,7 +58,7 @@ class Request:
             )
         check_length("focus", focus)
         if self.strict and self.draft:
-            raise InputError("strict shows less than usual and draft shows all; choose one of them")
+            raise InputError("strict leaves sentences out and draft keeps them all; choose one")
         return replace(self, focus=focus)
 
     def finds_focus_in(self, texts: Iterable[str]) -> bool:

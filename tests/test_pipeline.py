@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 
@@ -255,3 +256,14 @@ def test_a_summary_knows_what_the_ranker_gave_its_paragraphs() -> None:
     )
     assert list(summary.scores) == [scores[paragraph] for paragraph in summary.paragraphs]
     assert list(summary.scores) == sorted(summary.scores, reverse=True)
+
+
+def test_threads_of_torch_sleep_while_they_wait(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """On a busy machine, threads that spin triple the time of a summary."""
+    monkeypatch.setenv("OMP_WAIT_POLICY", "")
+    monkeypatch.delenv("OMP_WAIT_POLICY")
+    with pytest.raises(CheckpointError):
+        Summarizer.from_pretrained(tmp_path)
+    assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"

@@ -16,6 +16,7 @@ read, rank and pick sentences (`ExtractiveWriter`).
 from __future__ import annotations
 
 import logging
+import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -140,6 +141,8 @@ class Summarizer:
 
     @classmethod
     def _with_model(cls, name_or_dir: str | Path, config: Config | None) -> Summarizer:
+        # Read when torch is loaded. Threads that wait by spinning triple the time on a busy machine.
+        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
         from hiersum.writing.neural import NeuralWriter
 
         config = config or load_config(recommended=recommended_settings(name_or_dir))

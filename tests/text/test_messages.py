@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
 from hiersum import Summarizer
+from hiersum.errors import InputError
 from hiersum.text.documents import read_document
-from hiersum.text.messages import message_text
+from hiersum.text.messages import mail_parts, message_text
 from hiersum.text.paragraphs import is_fragment, split_document
 
 REAL = Path(__file__).parents[1] / "fixtures" / "real"
@@ -57,6 +59,24 @@ def test_stored_html_mail_is_read_as_a_page(tmp_path: Path) -> None:
     text = read_document(tmp_path / "a.eml")[0].text
     assert "Das Café am Hafen öffnet am Montag." in text
     assert "<" not in text
+
+
+def test_mail_with_a_long_header_is_read_at_once() -> None:
+    # The time that its parser takes grows with the square of the characters.
+    header = f"MIME-Version: 1.0\nSubject: Bridge\nContent-Type: text/plain; {'[' * 1_000_000}\n\n"
+    started = time.process_time()
+    headers, body, _ = mail_parts(f"{header}The bridge is open.".encode())
+    assert time.process_time() - started < 5
+    assert (headers, body) == ("Subject: Bridge", "The bridge is open.")
+
+
+def test_mail_of_too_many_parts_is_refused(tmp_path: Path) -> None:
+    header = "MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=x\n\n"
+    (tmp_path / "a.eml").write_text(header + "--x\n\nThe bridge is open.\n" * 990 + "--x--\n")
+    assert "The bridge is open." in read_document(tmp_path / "a.eml")[0].text
+    (tmp_path / "a.eml").write_text(header + "--x\n\nThe bridge is open.\n" * 1_010 + "--x--\n")
+    with pytest.raises(InputError, match=r"a.eml: damaged mail \(more than 1,000 parts\)"):
+        read_document(tmp_path / "a.eml")
 
 
 def test_chat_is_read_with_names_and_without_times() -> None:

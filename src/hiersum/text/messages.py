@@ -6,10 +6,12 @@ Each kind is recognized by its lines; any other text comes back as it is.
 from __future__ import annotations
 
 import email
-import email.policy
 import re
 from collections.abc import Iterator
 from email.message import EmailMessage
+from email.policy import EmailPolicy, Policy
+from itertools import count
+from typing import Any
 
 from hiersum.text.sentences import ends_sentence
 
@@ -40,6 +42,8 @@ _NO_MESSAGE = re.compile(
 _CUE = re.compile(r"\s*(?:\d+:)?\d{1,2}:\d{2}[.,]\d{3} --> (?:\d+:)?\d{1,2}:\d{2}[.,]\d{3}.*")
 _CUE_MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,40}>|\{\\[^{}]{1,20}\}")
 _MIN_LINES = 3
+_MAX_HEADER_CHARACTERS = 2_000
+_MAX_PARTS = 1_000
 
 
 def is_mail_file(data: bytes) -> bool:
@@ -47,9 +51,24 @@ def is_mail_file(data: bytes) -> bool:
     return _MIME.match(data[:20_000]) is not None
 
 
+class _ShortHeaders(EmailPolicy):
+    """Read the beginning of a header: the time that its parser takes grows with the square."""
+
+    def header_fetch_parse(self, name: str, value: str) -> Any:
+        return super().header_fetch_parse(name, value[:_MAX_HEADER_CHARACTERS])
+
+
 def mail_parts(data: bytes) -> tuple[str, str, bool]:
     """Return headers, as lines, and the body of a stored mail, and whether that is HTML."""
-    message = email.message_from_bytes(data, EmailMessage, policy=email.policy.default)
+    number = count()
+
+    def new_part(policy: Policy[Any]) -> EmailMessage:
+        if next(number) > _MAX_PARTS:
+            raise ValueError(f"more than {_MAX_PARTS:,} parts")
+        return EmailMessage(policy)
+
+    message = email.message_from_bytes(data, policy=_ShortHeaders(message_factory=new_part))
+    assert isinstance(message, EmailMessage)
     headers = [f"{name}: {message[name]}" for name in ("From", "Date", "Subject") if message[name]]
     body = message.get_body(("plain", "html"))
     if body is None:

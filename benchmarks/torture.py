@@ -33,6 +33,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -59,7 +60,9 @@ def hang(number: int, frame: FrameType | None) -> None:
 
 
 def memory(field: str) -> int:
-    """Return bytes of this process: `VmRSS` now, `VmHWM` at most since `forget_peak`."""
+    """Return bytes of this process: `VmRSS` now, `RssFile` of these of files, `VmHWM` at most since
+    `forget_peak`.
+    """
     status = Path("/proc/self/status").read_text()
     return 1024 * int(status.split(f"{field}:")[1].split()[0])
 
@@ -69,8 +72,8 @@ def forget_peak() -> None:
     Path("/proc/self/clear_refs").write_text("5")
 
 
-def hostile(name: str, number: int, folder: Path, seconds: float) -> dict[str, Any]:
-    """Read hostile inputs; count how they ended."""
+def hostile(name: str, seeds: range, folder: Path, seconds: float) -> dict[str, Any]:
+    """Read the hostile inputs of some seeds; count how they ended."""
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
     signal.signal(signal.SIGPROF, hang)
@@ -80,9 +83,10 @@ def hostile(name: str, number: int, folder: Path, seconds: float) -> dict[str, A
             attack(TARGETS[name], TARGETS[name].make(random.Random(-1 - seed)), folder)
     found: list[str] = []
     stop = time.monotonic() + seconds
-    for seed in range(number):
+    for seed in seeds:
         made = TARGETS[name].make(random.Random(seed))
-        started, before, modules = time.process_time(), memory("VmRSS"), len(sys.modules)
+        started, modules = time.process_time(), len(sys.modules)
+        before, files = memory("VmRSS"), memory("RssFile")
         forget_peak()
         try:
             signal.setitimer(signal.ITIMER_PROF, HANGS_AFTER)
@@ -95,8 +99,10 @@ def hostile(name: str, number: int, folder: Path, seconds: float) -> dict[str, A
             found.append(f"seed {seed}: {type(error).__name__}: {error}"[:200])
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
-        # What was imported for the first time stays, and is no fault of the input.
-        taken = memory("VmHWM") - before if len(sys.modules) == modules else 0
+        # What was imported for the first time stays, and is no fault of the input. Nor are the pages
+        # of libraries that a machine short of memory had dropped, and now reads again.
+        taken = memory("VmHWM") - before - max(0, memory("RssFile") - files)
+        taken = taken if len(sys.modules) == modules else 0
         most = max(most, taken)
         if taken > max(FREE_BYTES, GREED * size_of(made)):
             counts["greedy"] += 1
@@ -154,17 +160,19 @@ def parse_arguments() -> argparse.Namespace:
 Attempt = Callable[[float], dict[str, Any]]
 
 
-def attempts(part: str, torture: Torture, asked: argparse.Namespace) -> dict[str, Attempt]:
+def attempts(
+    part: str, torture: Torture, asked: argparse.Namespace, earlier: dict[str, Any]
+) -> dict[str, Attempt]:
     """Return what a part tries, by name; each is called with the seconds it may take."""
     if part == "hostile":
         folder = torture.root / "inputs"
         folder.mkdir()
-        return {
-            name: lambda seconds, name=name: in_child(
-                lambda: hostile(name, asked.inputs, folder, seconds), torture.root
-            )
-            for name in asked.readers
-        }
+
+        def read(name: str, seconds: float) -> dict[str, Any]:
+            seeds = range(inputs_of(earlier.get(name, {})), asked.inputs)
+            return in_child(lambda: hostile(name, seeds, folder, seconds), torture.root)
+
+        return {name: partial(read, name) for name in asked.readers}
     jobs = RAY_JOBS if part == "ray" else JOBS
     jobs = {name: job for name, job in jobs.items() if name in asked.jobs}
     if part == "disk":
@@ -183,34 +191,48 @@ def attempts(part: str, torture: Torture, asked: argparse.Namespace) -> dict[str
     return found
 
 
+def inputs_of(found: dict[str, Any]) -> int:
+    """Return the number of hostile inputs of a result."""
+    return sum(found.get(end, 0) for end in ENDS)
+
+
+def to_keep(found: dict[str, Any]) -> bool:
+    """Return whether an earlier result is gone on with; what found a fault is done again."""
+    if "kills" in found:
+        return True
+    return inputs_of(found) > 0 and not any(found[end] for end in ("bugs", "hangs", "greedy"))
+
+
 def done(found: dict[str, Any], asked: argparse.Namespace) -> bool:
     """Return whether a result has as many kills or inputs as were asked for."""
     if "kills" in found:
         return bool(found["kills"] >= asked.kills)
-    return sum(found.get(end, 0) for end in ENDS) >= asked.inputs
+    return inputs_of(found) >= asked.inputs
 
 
 def joined(earlier: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    """Return what an earlier run and this one found together; hostile inputs begin anew."""
-    if "kills" not in earlier or "kills" not in found:
+    """Return what an earlier run and this one found together."""
+    if not earlier or "crashed" in found:
         return found
-    sums = {key: earlier[key] + found[key] for key in found if key != "files"}
-    return found | sums
+    alone = {"files"} | {key for key in found if key.startswith(("most", "slowest"))}
+    sums = {key: earlier[key] + found[key] for key in found if key not in alone}
+    return {**found, **sums, **{key: max(earlier[key], found[key]) for key in alone & found.keys()}}
 
 
 def run(part: str, torture: Torture, asked: argparse.Namespace, seconds: float) -> dict[str, Any]:
     """Run a part; whoever needs less than its share of the time leaves the rest to others."""
     stop = time.monotonic() + seconds
     results: dict[str, Any] = latest(f"torture_{part}")[part] if asked.go_on else {}
+    earlier = {name: found for name, found in results.items() if to_keep(found)}
     left = {
         name: attempt
-        for name, attempt in attempts(part, torture, asked).items()
-        if not done(results.get(name, {}), asked)
+        for name, attempt in attempts(part, torture, asked, earlier).items()
+        if not done(earlier.get(name, {}), asked)
     }
     while left:
         name = next(iter(left))
         share = (stop - time.monotonic()) / len(left)
-        results[name] = joined(results.get(name, {}), left.pop(name)(share))
+        results[name] = joined(earlier.get(name, {}), left.pop(name)(share))
         print(part, name, results[name], file=sys.stderr, flush=True)
         if not asked.dry:
             found = {"processor_seconds": round(_spent()), part: results}

@@ -21,7 +21,7 @@ from typing import Any
 
 from fastapi import Depends, FastAPI, Response
 from fastapi.middleware.cors import CORSMiddleware
-from fastapi.responses import JSONResponse, StreamingResponse
+from fastapi.responses import JSONResponse, PlainTextResponse, StreamingResponse
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpRequest
 
@@ -35,6 +35,7 @@ from hiersum.serving.messages import (
     ModelsAnswer,
     RequestError,
     ResultAnswer,
+    error_answers,
     incident,
     parse_request,
     read_body,
@@ -48,14 +49,11 @@ from hiersum.types import Progress, Summary
 _ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {"model": ResultAnswer, "description": "A result line (docs/formats.md)."},
     400: {"model": ErrorAnswer, "description": "The body is not JSON."},
-    401: {"model": ErrorAnswer, "description": "The API key is missing or wrong."},
-    408: {"model": ErrorAnswer, "description": "The request took too long to arrive."},
-    413: {"model": ErrorAnswer, "description": "The request is too large."},
-    415: {"model": ErrorAnswer, "description": "The body is not declared as JSON."},
+    **error_answers("JSON"),
     422: {"model": ErrorAnswer, "description": "A field is missing, unknown or out of range."},
-    429: {"model": ErrorAnswer, "description": "Too many requests wait; see Retry-After."},
     503: {"model": ErrorAnswer, "description": "The server is starting or stopping."},
 }
+_NEEDS_KEY: dict[int | str, dict[str, Any]] = {401: _ANSWERS[401]}
 BODY_SECONDS = 60.0
 """Within which a request must arrive."""
 _EVENTS = {
@@ -157,7 +155,7 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
 
         return StreamingResponse(lines(), media_type="text/event-stream", headers=_STREAM_HEADERS)
 
-    @app.get("/v1/models", dependencies=guarded, response_model=ModelsAnswer)
+    @app.get("/v1/models", dependencies=guarded, response_model=ModelsAnswer, responses=_NEEDS_KEY)
     async def models() -> dict[str, Any]:
         """List the systems, the model and the limits of a request."""
         model = summarizer.model
@@ -190,7 +188,12 @@ def create_app(summarizer: Summarizer, *, api_key: str | None = None) -> FastAPI
             raise RequestError(503, str(error), error.headers) from None
         return {"status": "ready"}
 
-    @app.get("/metrics", dependencies=guarded)
+    @app.get(
+        "/metrics",
+        dependencies=guarded,
+        response_class=PlainTextResponse,
+        responses=_NEEDS_KEY,
+    )
     async def count() -> Response:
         """Return the metrics in Prometheus's format."""
         return Response(metrics.text(), media_type=CONTENT_TYPE)

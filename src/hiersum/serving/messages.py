@@ -134,8 +134,8 @@ class DocumentBody(BaseModel):
     """A document: its text, or its paragraphs, which are not split further."""
 
     model_config = ConfigDict(extra="forbid")
-    name: str = ""
-    url: str = ""
+    name: str | None = ""
+    url: str | None = ""
     text: str | None = None
     paragraphs: list[str] | None = None
 
@@ -144,9 +144,9 @@ class SummarizeBody(BaseModel):
     """A cluster and the options of its summary."""
 
     model_config = ConfigDict(extra="forbid")
-    documents: list[DocumentBody | str] = Field(description="At least one.")
-    id: str = ""
-    title: str = Field("", description="The topic of the documents.")
+    documents: list[DocumentBody | str] = Field(description="At least one.", min_length=1)
+    id: Any = Field("", description="Comes back as text.")
+    title: str | None = Field("", description="The topic of the documents.")
     summary: str | list[dict[str, Any]] | None = Field(
         None, description="A reference summary; ignored."
     )
@@ -155,12 +155,12 @@ class SummarizeBody(BaseModel):
     )
     system: str | None = Field(None, description="One of the systems listed at /v1/models.")
     max_words: int | None = Field(None, description="Maximum words of the summary.", ge=1)
-    focus: str = Field("", description="A question or aspect to concentrate on.")
-    strict: bool = Field(
+    focus: str | None = Field("", description="A question or aspect to concentrate on.")
+    strict: bool | None = Field(
         False, description="Keep only sentences that the sources strongly support."
     )
-    draft: bool = Field(False, description="Also keep sentences that fail the check.")
-    report: bool = Field(False, description="Add the data of a report page as `report`.")
+    draft: bool | None = Field(False, description="Also keep sentences that fail the check.")
+    report: bool | None = Field(False, description="Add the data of a report page as `report`.")
 
 
 class SentenceAnswer(BaseModel):
@@ -220,6 +220,33 @@ class ErrorAnswer(BaseModel):
     """An error, in one sentence."""
 
     detail: str
+
+
+class ReadDocument(DocumentAnswer):
+    """A document and its text."""
+
+    text: str
+
+
+class ReadAnswer(BaseModel):
+    """The document in a file, and the part of it that was not read."""
+
+    documents: list[ReadDocument]
+    unread: list[Unread]
+
+
+def error_answers(kind: str) -> dict[int | str, dict[str, Any]]:
+    """Return the OpenAPI description of how a request with a body of some kind is refused."""
+    reasons = {
+        401: "The API key is missing or wrong.",
+        408: "The request took too long to arrive.",
+        413: "The request is too large.",
+        415: f"The body is not declared as {kind}.",
+        429: "Too much at once; see Retry-After.",
+    }
+    return {
+        status: {"model": ErrorAnswer, "description": reason} for status, reason in reasons.items()
+    }
 
 
 def request_body() -> dict[str, Any]:

@@ -21,7 +21,13 @@ from fastapi.staticfiles import StaticFiles
 
 from hiersum.errors import InputError
 from hiersum.reporting.html import empty_report, warm_up
-from hiersum.serving.messages import RequestError, read_body
+from hiersum.serving.messages import (
+    ErrorAnswer,
+    ReadAnswer,
+    RequestError,
+    error_answers,
+    read_body,
+)
 from hiersum.text.documents import document_of
 from hiersum.text.encodings import clean_text
 from hiersum.text.formats import kind_of
@@ -32,11 +38,25 @@ _MAX_SECONDS = 60
 _KIND = "application/octet-stream"
 _MAX_AT_ONCE = 2  # a large PDF takes seconds of CPU time
 _CLUSTER_SUFFIXES = (".json", ".jsonl", ".parquet")
-_BODY = {
+# FastAPI would refuse a name in words of its own.
+_REQUEST = {
+    "parameters": [
+        {
+            "name": "name",
+            "in": "query",
+            "required": True,
+            "description": "The file's name.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": _MAX_NAME_CHARACTERS},
+        }
+    ],
     "requestBody": {
         "required": True,
         "content": {_KIND: {"schema": {"type": "string", "format": "binary"}}},
-    }
+    },
+}
+_ANSWERS = {
+    **error_answers(_KIND),
+    422: {"model": ErrorAnswer, "description": "The name is missing, or the file unreadable."},
 }
 _HEADERS = {
     "Content-Security-Policy": (
@@ -76,15 +96,20 @@ def mount_pages(app: FastAPI, dependencies: Sequence[Depends]) -> None:
         return response
 
     @app.post(
-        "/v1/read", summary="Read a file as text", dependencies=dependencies, openapi_extra=_BODY
+        "/v1/read",
+        summary="Read a file as text",
+        dependencies=dependencies,
+        response_model=ReadAnswer,
+        responses=_ANSWERS,
+        openapi_extra=_REQUEST,
     )
-    async def read(request: Request, name: str = "") -> dict[str, list[dict[str, Any]]]:
+    async def read(request: Request) -> dict[str, list[dict[str, Any]]]:
         """Return the document in a file (.txt .md .html .pdf .docx, plain or gzipped).
 
         The body is the file's bytes, sent as application/octet-stream; the suffix of `name` tells
         Markdown from plain text. Answers 413 if it is too large, 422 if it cannot be read.
         """
-        shown = _file_name(name)
+        shown = _file_name(request.query_params.get("name", ""))
         data = await read_body(
             request, shown, kind=_KIND, max_bytes=MAX_UPLOAD_BYTES, seconds=_MAX_SECONDS
         )

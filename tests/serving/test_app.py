@@ -152,6 +152,7 @@ def test_a_body_that_hides_its_size_or_never_comes_is_refused(
 
     answer = client.post("/v1/summarize", content=slowly(), headers=headers)
     assert answer.status_code == 408
+    assert answer.headers["connection"] == "close", "else a silent client keeps its connection"
     assert answer.json()["detail"] == "the request: took longer than 1 s to arrive"
 
 

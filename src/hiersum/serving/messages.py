@@ -92,7 +92,9 @@ async def read_body(
                     )
                     raise RequestError(429, detail, {"Retry-After": "5"})
     except TimeoutError:
-        raise RequestError(408, f"{name}: took longer than {seconds:g} s to arrive") from None
+        # The rest of the body may come at any time, so nothing else can use this connection.
+        detail = f"{name}: took longer than {seconds:g} s to arrive"
+        raise RequestError(408, detail, {"Connection": "close"}) from None
     finally:
         _arriving -= len(body)
     return bytes(body)

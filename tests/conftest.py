@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -29,3 +31,12 @@ def write(tmp_path: Path) -> Callable[[str, bytes | str], Path]:
         return path
 
     return write_file
+
+
+@pytest.fixture
+def jumping_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set the time of day by hours at every look at it, as someone or daylight saving may."""
+    true = time.time
+    hours = cycle([0, 1, -1, 9, -30, 1_000])
+    monkeypatch.setattr(time, "time", lambda: true() + 3_600 * next(hours))
+    monkeypatch.setattr(time, "time_ns", lambda: int(1e9 * time.time()))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -82,6 +83,22 @@ def test_batches_give_what_clusters_give_one_by_one(
     target = tmp_path / "out.jsonl"
     summarize_corpus(corpus, target, CONFIG, model=model, system=system)
     assert lines_of(target) == [{**s.to_record(), "seconds": 0} for s in alone]
+
+
+@pytest.mark.usefixtures("jumping_clock")
+def test_a_clock_that_jumps_changes_no_result_and_no_estimate(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("hiersum.jobs.progress.LOG_SECONDS", 0.0)
+    caplog.set_level("INFO", "hiersum.jobs.progress")
+    target = tmp_path / "out.jsonl"
+    summarize_corpus(corpus, target, CONFIG, system="lexrank")
+    records = [json.loads(line) for line in target.read_text().splitlines()]
+    assert [record["id"] for record in records] == [f"c{n}" for n in range(20)]
+    assert all(0 <= record["seconds"] < 600 for record in records)
+    left = re.findall(r"about (\S+ \S+) left", caplog.text)
+    assert left
+    assert all(re.fullmatch(r"\d+ (s|min)", each) for each in left), left
 
 
 def test_a_network_writes_several_clusters_at_once(

@@ -185,6 +185,19 @@ def test_a_full_server_says_when_to_come_again(serve: Serve) -> None:
     assert count(client, "hiersum_refused_total") == 2
 
 
+@pytest.mark.usefixtures("jumping_clock")
+def test_a_clock_that_jumps_ends_no_request_early_and_none_late(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full queue still refuses, what waits is answered, and what takes too long is cut off."""
+    test_a_full_server_says_when_to_come_again(serve)
+    client = serve(Summarizer())
+    answers = [client.post("/v1/summarize", json=BODY).json() for _ in range(6)]
+    assert all(0 <= answer["seconds"] < 60 for answer in answers)
+    assert 0 < count(client, "hiersum_request_seconds_sum") < 600
+    test_a_body_that_hides_its_size_or_never_comes_is_refused(serve, monkeypatch)
+
+
 def test_bodies_that_arrive_at_once_are_bounded_together(
     serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -80,6 +81,28 @@ def test_a_resumed_run_has_the_losses_of_an_uninterrupted_one(
     assert losses(tmp_path / "parts") == losses(tmp_path / "whole")
     weights = [load_file(tmp_path / n / "model/model.safetensors") for n in ("whole", "parts")]
     assert all(torch.equal(tensor, weights[1][name]) for name, tensor in weights[0].items())
+
+
+def test_a_clock_that_jumps_changes_no_loss_and_no_estimate(
+    settings: Settings,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    train(settings(steps=6), tmp_path / "whole")
+    request.getfixturevalue("jumping_clock")
+    monkeypatch.setattr("hiersum.jobs.progress.LOG_SECONDS", 0.0)
+    caplog.set_level("INFO", "hiersum.jobs.progress")
+    train(settings(steps=3), tmp_path / "parts")
+    train(settings(steps=6), tmp_path / "parts")
+    assert losses(tmp_path / "parts") == losses(tmp_path / "whole")
+    lines = read_metrics(tmp_path / "parts" / "metrics.jsonl")
+    assert all(0 <= line["seconds"] < 600 for line in lines if "seconds" in line)
+    assert all(line["tokens_per_second"] > 0 for line in lines if "tokens_per_second" in line)
+    left = re.findall(r"about (\S+ \S+) left", caplog.text)
+    assert left
+    assert all(re.fullmatch(r"\d+ (s|min)", each) for each in left), left
 
 
 def start(config: Path, run: Path, *options: str) -> subprocess.Popen[str]:

@@ -15,6 +15,7 @@ from hiersum.types import (
     SummarySentence,
     Unread,
     UnsupportedSpan,
+    unread_lines,
 )
 
 
@@ -115,3 +116,12 @@ def test_a_summary_with_disagreements_is_a_record_that_json_gives_back() -> None
     found = SourceDisagreement("cost", "number", sides, "Cost: 48 or free", 0.6)
     record = Summary((), (), (), disagreements=(found,)).to_record()
     assert json.loads(json.dumps(record)) == record
+
+
+def test_what_was_not_read_is_told_by_its_reason() -> None:
+    many = [Unread(f"{n}.txt", "too many documents") for n in range(9_000)]
+    assert unread_lines([*many[:2], Unread("b.pdf", "no text"), *many[2:]]) == [
+        "0.txt, 1.txt, 2.txt and 8,997 more: too many documents",
+        "b.pdf: no text",
+    ]
+    assert unread_lines(many[:3]) == ["0.txt, 1.txt, 2.txt: too many documents"]

@@ -13,6 +13,8 @@ from typing import Any, Literal, NamedTuple
 from hiersum.text.sentences import split_sentences
 from hiersum.text.words import content_stems, count_words, split_stems, split_words
 
+_MAX_NAMES = 3  # of what was not read for the same reason
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -268,6 +270,18 @@ class Unread:
     reason: str
     document: int | None = None
     """The document's index; None if the file could not be read."""
+
+
+def unread_lines(unread: Sequence[Unread]) -> list[str]:
+    """Return a line for each reason, with the first names and the number of the others."""
+    names: dict[str, list[str]] = {}
+    for part in unread:
+        names.setdefault(part.reason, []).append(part.name)
+    lines = []
+    for reason, found in names.items():
+        shown, num_more = ", ".join(found[:_MAX_NAMES]), len(found) - _MAX_NAMES
+        lines.append(f"{shown}{f' and {num_more:,} more' if num_more > 0 else ''}: {reason}")
+    return lines
 
 
 class Progress(NamedTuple):

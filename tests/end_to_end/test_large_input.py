@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from hiersum.config import DataConfig
 from hiersum.text.words import count_words
 
 pytestmark = [
@@ -93,6 +94,18 @@ def test_many_documents(write: Write, tmp_path: Path) -> None:
     record = json.loads(completed.stdout)
     assert len(record["unread"]) == 200
     assert "beyond the first 5000 documents" in record["unread"][0]["reason"]
+
+
+def test_ten_thousand_tiny_files(write: Write, tmp_path: Path) -> None:
+    for number in range(10_000):
+        write(f"tiny/{number:05}.txt", f"Mill {number} was sold in {1900 + number % 100}.\n")
+    completed, peak = run_measured("summarize", tmp_path / "tiny")
+    assert completed.returncode == 0, completed.stderr
+    assert "[1]" in completed.stdout
+    beyond = 10_000 - DataConfig().max_documents - 3
+    assert f" and {beyond:,} more: beyond the first" in completed.stderr
+    assert len(completed.stderr.splitlines()) <= 5, "a line for each reason, not for each file"
+    assert peak < 400
 
 
 def test_a_page_of_deeply_nested_tags(write: Write) -> None:

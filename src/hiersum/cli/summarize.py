@@ -323,6 +323,7 @@ def _print_summaries(summaries: Iterator[Summary], *, is_printed: bool, as_json:
     from rich.console import Console
 
     from hiersum.reporting.terminal import print_summary
+    from hiersum.types import unread_lines
 
     console = Console(highlight=False)
     for number, summary in enumerate(summaries):
@@ -334,7 +335,8 @@ def _print_summaries(summaries: Iterator[Summary], *, is_printed: bool, as_json:
             print_summary(summary, console)
         for sentence in summary.dropped[:_MAX_NOTES]:
             note(f"left out ({sentence.reason or 'no source supports it'}): {sentence.text}")
-        for unread in summary.unread[:_MAX_NOTES]:
-            note(f"{unread.name}: {unread.reason}")
-        if (num_more := len(summary.unread) - _MAX_NOTES) > 0:
-            note(f"and {num_more} more were not read; --json lists them all")
+        lines = unread_lines(summary.unread)
+        for line in lines[:_MAX_NOTES]:
+            note(line)
+        if (num_more := len(lines) - _MAX_NOTES) > 0:
+            note(f"and {num_more} other reasons why something was not read; --json lists all")

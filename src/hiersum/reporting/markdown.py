@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from hiersum.text.labels import speaker_of
 from hiersum.text.paragraphs import split_document
-from hiersum.types import Document, Source, Summary, SummarySentence
+from hiersum.types import Document, Source, Summary, SummarySentence, unread_lines
 
 _Footnote = tuple[int, int, str]
 
@@ -42,7 +42,7 @@ def to_markdown(
     text = " ".join(_cited(sentence, numbers, keys) for sentence in summary.sentences)
     lines += [text or "Nothing was written about these documents.", ""]
     lines += [f"- Sources differ: {_escaped(found.line)}" for found in summary.disagreements]
-    lines += [f"- Not read: {_escaped(f'{part.name}: {part.reason}')}" for part in summary.unread]
+    lines += [f"- Not read: {_escaped(line)}" for line in unread_lines(summary.unread)]
     lines += [""] if summary.disagreements or summary.unread else []
     if keys:
         lines += ["```bibtex", *bibtex(summary, keys), "```"]

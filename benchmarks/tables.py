@@ -717,6 +717,29 @@ def hostile_table() -> str:
     return "\n".join(lines)
 
 
+def soak_table() -> str:
+    """Return what the clients of a busy server saw."""
+    found = latest("soak")
+    if not found:
+        return ""
+    lines = [
+        "| part | answered by the writer | by LexRank | told to come again (429) | cancelled |",
+        "|---|---|---|---|---|",
+    ]
+    for part in ("burst", "soak", "stop"):
+        of = found[part]
+        cells = [of.get(name, 0) for name in ("ht 200", "lexrank 200", "429", "cancelled")]
+        lines.append(f"| {part} | {' | '.join(f'{cell:,}' for cell in cells)} |")
+    memory = [point["megabytes"] for point in found["memory"]]
+    own = found["soak"].get("held to the summarizer's own", 0)
+    lines.append(
+        f"\nWrong answers: {len(found['wrong'])}. The soak took {found['soak_minutes']} minutes; "
+        f"{own} of its answers were compared with the summarizer's own. The server took at most "
+        f"{max(memory):,} MB, and {memory[-1]:,} MB at the end."
+    )
+    return "\n".join(lines)
+
+
 NO_ROOMS = ("__init__.py", "__main__.py")
 
 
@@ -743,7 +766,12 @@ PAGES = {
         "warm": warm_text,
     },
     "docs/models.md": {"attribution": attribution_table},
-    "docs/reliability.md": {"kills": kills_table, "disks": disks_table, "hostile": hostile_table},
+    "docs/reliability.md": {
+        "kills": kills_table,
+        "disks": disks_table,
+        "hostile": hostile_table,
+        "soak": soak_table,
+    },
     "docs/serving.md": {"serving": serving_text},
     "docs/performance.md": {
         "speed": speed_table,

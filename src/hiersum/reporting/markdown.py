@@ -36,7 +36,7 @@ def to_markdown(
     numbers: dict[_Footnote, str] = {}
     for source in (source for sentence in summary.sentences for source in sentence.sources):
         numbers.setdefault(_footnote(source), f"{prefix}{len(numbers) + 1}")
-    lines = [f"# {_escaped(summary.title or 'Summary')}", ""]
+    lines = [f"# {_escaped(summary.title.strip() or 'Summary')}", ""]
     if summary.is_answered is False:
         lines += ["*No document answers this.*", ""]
     text = " ".join(_cited(sentence, numbers, keys) for sentence in summary.sentences)

@@ -61,7 +61,7 @@ def test_a_submission_that_was_overtaken_on_the_way_is_not_taken_for_the_last(
 
 def test_one_number_cannot_mean_two_answers(store: AnswerStore) -> None:
     store.save(FIRST)
-    with pytest.raises(ConflictError, match="submission 1 came before with other answers"):
+    with pytest.raises(ConflictError, match="submission 1 was already saved with other answers"):
         store.save(again(FIRST, answers={"best": "C"}))
     assert store.current() == [FIRST]
 

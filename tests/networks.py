@@ -58,11 +58,11 @@ class RandomNetwork:
     def start(self, encoded: object, num_beams: int) -> object:
         return self
 
-    def step(self, token_ids: torch.Tensor, state: object) -> torch.Tensor:
+    def step(
+        self, token_ids: torch.Tensor, state: object, parents: torch.Tensor | None
+    ) -> torch.Tensor:
         scores = torch.randn(*token_ids.shape, self.vocab_size, generator=self.draw)
         return (3 * scores).log_softmax(-1)
-
-    def select(self, parents: torch.Tensor) -> None: ...
 
     def keep(self, clusters: list[int]) -> None: ...
 

@@ -289,8 +289,12 @@ class CompressedDecoder(nn.Module):
         return CompressedState(encoded, num_beams)
 
     @torch.no_grad()
-    def step(self, token_ids_BN: Tensor, state: CompressedState) -> Tensor:
-        """Append a token to each hypothesis; return log_probs_BNV of the next."""
+    def step(
+        self, token_ids_BN: Tensor, state: CompressedState, parents_BN: Tensor | None = None
+    ) -> Tensor:
+        """Append a token to each hypothesis, or to its parent; return log_probs_BNV of the next."""
+        if parents_BN is not None:
+            state.select(parents_BN)
         words_BND = self.words(token_ids_BN)
         positions = [cache.position for cache in state.layers[0]]
         position_B = torch.tensor(positions, device=words_BND.device)

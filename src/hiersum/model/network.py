@@ -141,8 +141,12 @@ class EncoderDecoder(nn.Module):
         return self.decoder.start(encoded, num_beams)
 
     @torch.no_grad()
-    def step(self, token_ids_BN: Tensor, state: DecoderState) -> Tensor:
-        """Append a token to each hypothesis; return log_probs_BNV of the next."""
+    def step(
+        self, token_ids_BN: Tensor, state: DecoderState, parents_BN: Tensor | None = None
+    ) -> Tensor:
+        """Append a token to each hypothesis, or to its parent; return log_probs_BNV of the next."""
+        if parents_BN is not None:
+            state.select(parents_BN)
         states_BND = self.decoder.step(self.target_words(token_ids_BN), state)
         return self._logits(states_BND).float().log_softmax(-1)
 

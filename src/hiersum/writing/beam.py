@@ -35,9 +35,6 @@ CHUNK = 128
 class State(Protocol):
     """A network's state for unfinished hypotheses."""
 
-    def select(self, parents_BN: Tensor) -> None:
-        """Make each hypothesis continue its parent."""
-
     def keep(self, clusters: Sequence[int]) -> None:
         """Keep only these clusters."""
 
@@ -52,8 +49,8 @@ class Network(Protocol):
     def start(self, encoded: Any, num_beams: int) -> State:
         """Start `num_beams` summaries of each cluster in the encoded batch."""
 
-    def step(self, token_ids_BN: Tensor, state: Any) -> Tensor:
-        """Append a token to each hypothesis; return log_probs_BNV of the next."""
+    def step(self, token_ids_BN: Tensor, state: Any, parents_BN: Tensor | None) -> Tensor:
+        """Append a token to each hypothesis' parent; return log_probs_BNV of the next."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +103,13 @@ def beam_search(
         ],
     )
     state = network.start(encoded, config.beam_size)
+    parents_BN = None
     while search.clusters:
-        log_probs_BNV = network.step(search.tokens_BNS[:, :, -1], state)
-        state.select(search.advance(log_probs_BNV))
+        log_probs_BNV = network.step(search.tokens_BNS[:, :, -1], state, parents_BN)
+        parents_BN = search.advance(log_probs_BNV)
         if kept := search.drop_finished_clusters():
             state.keep(kept)
+            parents_BN = parents_BN[kept]
     return search.results()
 
 

@@ -14,6 +14,7 @@ import json
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import astuple
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,7 @@ def measure_answers(folders: Sequence[Folder], checker: Checker) -> dict[str, An
 
 def _places(folder: Folder, relevance: Sequence[float]) -> list[tuple[int, int]]:
     order = np.argsort(-np.array(relevance), kind="stable")
-    places = [(s.document, s.paragraph) for s in (folder.statements[n] for n in order)]
+    places = [astuple(folder.statements[n].place) for n in order]
     return list(dict.fromkeys(places))
 
 

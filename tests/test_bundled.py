@@ -37,7 +37,7 @@ EXAMPLES = {
     "queue-outage": "Outage of the order queue",
 }
 MAX_FILE = 95_000_000
-MAX_CROSSINGS = 1_600
+MAX_CROSSINGS = 300
 
 
 def paragraphs_of(folder: str) -> list[Paragraph]:

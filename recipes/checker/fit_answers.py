@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 
 from hiersum.checking.answers import read_paragraphs
 from hiersum.checking.checker import open_checker
-from hiersum.checking.comparison import Scorer, Statement
-from hiersum.text.sentences import split_sentences
+from hiersum.checking.comparison import Scorer
+from hiersum.types import Paragraph, Place, Sentence
 from recipes.checker.fit_disagreements import fit
 from recipes.checker.folders import is_held_out, lines_of, read_folders
 
@@ -36,7 +36,7 @@ class Question(NamedTuple):
     """A question, the sentences it is put to, and the paragraphs that answer it."""
 
     text: str
-    statements: list[Statement]
+    statements: list[Sentence]
     answered: set[tuple[int, int]]
 
 
@@ -56,9 +56,9 @@ def questions(written: Path) -> Iterator[Question]:
     for row in lines_of(RECIPES / "checker" / "questions.jsonl"):
         if is_held_out(row["cluster"], 12):
             statements = [
-                Statement(0, number, sentence)
+                sentence
                 for number, paragraph in enumerate(clusters[row["cluster"]])
-                for sentence in split_sentences(paragraph["text"])
+                for sentence in Paragraph(paragraph["text"], 0, number).sentences
             ]
             yield Question(row["question"], statements, {(0, n) for n in row["paragraphs"]})
 
@@ -74,9 +74,10 @@ def main() -> None:
     rows, labels = [], []
     for question in questions(options.written):
         read = read_paragraphs(question.text, question.statements, checker)
-        places = [question.statements[numbers[0]][:2] for numbers in read.sentences]
+        places = [question.statements[numbers[0]].place for numbers in read.sentences]
+        answered = {Place(*place) for place in question.answered}
         rows.append(read.features)
-        labels.append(np.array([float(place in question.answered) for place in places]))
+        labels.append(np.array([float(place in answered) for place in places]))
     paragraphs = fit(np.concatenate(rows), np.concatenate(labels), 1.0)
     model = Scorer(**paragraphs)
     best = np.array([model.chances(features).max() for features in rows])

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hiersum.checking.comparison import Candidate, Statement
+from hiersum.checking.comparison import Candidate
 from hiersum.checking.disagreements import Disagreement
-from hiersum.text.sentences import split_sentences
+from hiersum.types import Paragraph, Place, Sentence
 
 Array = NDArray[np.float64]
 Span = tuple[int, int]
@@ -85,7 +85,7 @@ class Folder:
 
     id: str
     names: list[str]
-    statements: list[Statement]
+    statements: list[Sentence]
     conflicts: list[Marked]
     look_alikes: list[Marked]
     question: str
@@ -103,15 +103,15 @@ def read_folder(path: Path) -> Folder:
     row = json.loads(path.read_text(encoding="utf-8"))
     names = [document["name"] for document in row["documents"]]
     paragraphs = [document["text"].split("\n") for document in row["documents"]]
-    statements: list[Statement] = []
+    statements: list[Sentence] = []
     spans: list[Span] = []
     for number, lines in enumerate(paragraphs):
         for position, line in enumerate(lines):
             end = 0
-            for sentence in split_sentences(line):
-                start = line.index(sentence, end)
-                end = start + len(sentence)
-                statements.append(Statement(number, position, sentence))
+            for sentence in Paragraph(line, number, position).sentences:
+                start = line.index(sentence.text, end)
+                end = start + len(sentence.text)
+                statements.append(sentence)
                 spans.append((start, end))
 
     def place(side: dict[str, Any]) -> dict[int, Span]:
@@ -123,7 +123,7 @@ def read_folder(path: Path) -> Folder:
         return {
             n: (at - spans[n][0], at - spans[n][0] + len(quote))
             for n, statement in enumerate(statements)
-            if (statement.document, statement.paragraph) == (document, position)
+            if statement.place == Place(document, position)
             and at >= 0 and spans[n][0] < at + len(quote) and spans[n][1] > at
         }  # fmt: skip
 
@@ -168,10 +168,10 @@ def count(folder: Folder, reports: Sequence[Disagreement]) -> Counts:
     found: set[str] = set()
     alike: set[int] = set()
     alarms = 0
+    said = [(statement.place, statement.text) for statement in folder.statements]
     for disagreement in reports:
         sides = [
-            (s.document, folder.statements.index(Statement(s.document, s.paragraph, s.text)),
-             (s.start, s.end))
+            (s.document, said.index((Place(s.document, s.paragraph), s.text)), (s.start, s.end))
             for s in disagreement.sides
         ]  # fmt: skip
         hits = {mark.about for mark in folder.conflicts if mark.is_told(sides)}

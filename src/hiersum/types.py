@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from hiersum.text.sentences import split_sentences
-from hiersum.text.words import content_stems, count_words, split_stems, split_words
+from hiersum.text.words import Words
 
 _MAX_NAMES = 3  # of what was not read for the same reason
 
@@ -71,32 +71,6 @@ class Place:
     position: int
 
 
-class Words:
-    """A text that is tokenized once, on first use."""
-
-    text: str
-
-    @cached_property
-    def words(self) -> list[str]:
-        """The lower-cased words, in order."""
-        return split_words(self.text)
-
-    @cached_property
-    def num_words(self) -> int:
-        """The number of words, as a reader would count them."""
-        return count_words(self.text)
-
-    @cached_property
-    def stems(self) -> list[str]:
-        """The words, with English ones stemmed."""
-        return split_stems(self.text)
-
-    @cached_property
-    def content_stems(self) -> list[str]:
-        """The stems of all words but function words."""
-        return content_stems(self.text)
-
-
 @dataclass(frozen=True)
 class Paragraph(Words):
     """A piece of a document; the unit of ranking, graphs and citations."""
@@ -136,6 +110,11 @@ class Sentence(Words):
     paragraph: Paragraph = field(repr=False)
     number: int
     """Position in the paragraph, from 0."""
+
+    @property
+    def place(self) -> Place:
+        """Where its paragraph was read."""
+        return Place(self.paragraph.document, self.paragraph.position)
 
 
 TITLE_PLACE = -1

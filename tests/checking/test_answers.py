@@ -6,15 +6,20 @@ import pytest
 
 from hiersum.checking import answers as module
 from hiersum.checking.answers import find_answers
-from hiersum.checking.comparison import Statement
 from hiersum.checking.lexical import LexicalChecker
+from hiersum.types import Paragraph, Sentence
+
+
+def said(document: int, position: int, text: str) -> Sentence:
+    return Sentence(text, Paragraph(text, document, position), 0)
+
 
 FERRY = [
-    Statement(0, 0, "The ferry Tolvan ran aground near Halvik on Monday."),
-    Statement(0, 1, "The sports hall was opened for the night, and the baker gave his bread."),
-    Statement(1, 0, "Four passengers of the ferry were injured when it ran aground."),
-    Statement(1, 1, "The owner apologized and will refund the tickets of the line."),
-    Statement(2, 0, "The museum of Halvik shows boats of the last century."),
+    said(0, 0, "The ferry Tolvan ran aground near Halvik on Monday."),
+    said(0, 1, "The sports hall was opened for the night, and the baker gave his bread."),
+    said(1, 0, "Four passengers of the ferry were injured when it ran aground."),
+    said(1, 1, "The owner apologized and will refund the tickets of the line."),
+    said(2, 0, "The museum of Halvik shows boats of the last century."),
 ]
 
 
@@ -57,7 +62,7 @@ def test_find_answers_reads_the_nearest_paragraphs_of_a_large_folder(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(module, "MAX_PARAGRAPHS", 3)
-    filler = [Statement(3, n, f"Chapter {n} of a cookbook about soup.") for n in range(20)]
+    filler = [said(3, n, f"Chapter {n} of a cookbook about soup.") for n in range(20)]
     asked = "How many passengers of the ferry were injured?"
     answers = find_answers(asked, [*filler, *FERRY], LexicalChecker())
     assert max(range(25), key=answers.relevance.__getitem__) == 22

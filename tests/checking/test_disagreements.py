@@ -9,7 +9,7 @@ import pytest
 
 from hiersum.checking import comparison
 from hiersum.checking.amounts import find_values
-from hiersum.checking.comparison import Candidate, Comparer, Statement, near_pairs
+from hiersum.checking.comparison import Candidate, Comparer, near_pairs
 from hiersum.checking.disagreements import (
     Disagreement,
     Scored,
@@ -22,14 +22,28 @@ from hiersum.checking.disagreements import (
     report,
 )
 from hiersum.checking.lexical import LexicalChecker
-from hiersum.types import Document, Paragraph, Side, Source, SourceDisagreement, SummarySentence
+from hiersum.types import (
+    Document,
+    Paragraph,
+    Sentence,
+    Side,
+    Source,
+    SourceDisagreement,
+    SummarySentence,
+)
 
 NAMES = ["1-gazette.txt", "2-council.txt", "3-union.txt"]
+
+
+def said(document: int, position: int, text: str) -> Sentence:
+    return Sentence(text, Paragraph(text, document, position), 0)
+
+
 CRASH = [
-    Statement(0, 0, "The bus crash on Harbour Street injured 27 people on Monday."),
-    Statement(0, 1, "Police closed the road for two hours."),
-    Statement(1, 0, "The council will repaint the bridge next spring."),
-    Statement(2, 0, "The bus crash on Harbour Street injured at least 41 people on Monday."),
+    said(0, 0, "The bus crash on Harbour Street injured 27 people on Monday."),
+    said(0, 1, "Police closed the road for two hours."),
+    said(1, 0, "The council will repaint the bridge next spring."),
+    said(2, 0, "The bus crash on Harbour Street injured at least 41 people on Monday."),
 ]
 
 
@@ -52,7 +66,7 @@ def test_find_disagreements_reports_two_counts_of_one_thing() -> None:
 def test_compare_documents_finds_what_their_sentences_disagree_on() -> None:
     """As `find_disagreements` does, whatever the order in which paragraphs were read."""
     documents = [Document("", name) for name in NAMES]
-    paragraphs = [Paragraph(s.text, s.document, s.paragraph) for s in reversed(CRASH)]
+    paragraphs = [s.paragraph for s in reversed(CRASH)]
     [expected] = find_disagreements(CRASH, LexicalChecker(), NAMES)
     [found] = compare_documents(documents, paragraphs, LexicalChecker())
     assert (found.about, found.sides) == (expected.about, expected.sides)
@@ -61,38 +75,40 @@ def test_compare_documents_finds_what_their_sentences_disagree_on() -> None:
 
 def test_find_disagreements_ignores_one_value_in_two_spellings() -> None:
     pair = [
-        Statement(0, 0, "The fire destroyed a fifth of the old town on Monday."),
-        Statement(1, 0, "The fire destroyed 20 % of the old town on Monday."),
+        said(0, 0, "The fire destroyed a fifth of the old town on Monday."),
+        said(1, 0, "The fire destroyed 20 % of the old town on Monday."),
     ]
     assert find_disagreements(pair, LexicalChecker()) == []
 
 
 def test_find_disagreements_ignores_copies() -> None:
-    copies = [s._replace(document=d) for d in range(3) for s in CRASH[:2]]
+    copies = [said(d, s.paragraph.position, s.text) for d in range(3) for s in CRASH[:2]]
     assert find_disagreements(copies, LexicalChecker()) == []
 
 
 def test_find_disagreements_within_one_document_is_silent() -> None:
-    assert find_disagreements([s._replace(document=0) for s in CRASH], LexicalChecker()) == []
+    assert find_disagreements([said(0, 0, s.text) for s in CRASH], LexicalChecker()) == []
 
 
 @pytest.mark.parametrize("text", ["", "...", "\u6771\u4eac", "7 7 7", "a " * 5_000])
 def test_find_disagreements_survives_odd_text(text: str) -> None:
-    find_disagreements([*CRASH, Statement(1, 1, text), Statement(2, 1, text)], LexicalChecker())
+    find_disagreements([*CRASH, said(1, 1, text), said(2, 1, text)], LexicalChecker())
 
 
 def test_near_pairs_joins_documents_and_stays_small() -> None:
     rng = np.random.default_rng(0)
     vectors = rng.normal(size=(3_000, 16)).astype(np.float32)
-    statements = [Statement(n // 3, 0, "") for n in range(3_000)]
+    statements = [said(n // 3, 0, "") for n in range(3_000)]
     pairs = near_pairs(statements, vectors)
-    assert all(i < j and statements[i].document != statements[j].document for i, j in pairs)
+    assert all(
+        i < j and statements[i].place.document != statements[j].place.document for i, j in pairs
+    )
     assert len(pairs) <= comparison._MAX_PAIRS
 
 
 def test_near_pairs_is_the_same_in_any_block(monkeypatch: pytest.MonkeyPatch) -> None:
     vectors = np.random.default_rng(1).normal(size=(50, 8)).astype(np.float32)
-    statements = [Statement(n % 7, 0, "") for n in range(50)]
+    statements = [said(n % 7, 0, "") for n in range(50)]
     whole = near_pairs(statements, vectors)
     monkeypatch.setattr(comparison, "_BLOCK", 9)
     assert near_pairs(statements, vectors) == whole
@@ -100,7 +116,9 @@ def test_near_pairs_is_the_same_in_any_block(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_candidates_differ_in_their_values() -> None:
     values, claims = Comparer(CRASH, LexicalChecker()).candidates()
-    shown = [(CRASH[c.one].document, CRASH[c.other].document) for c in [*values, *claims]]
+    shown = [
+        (CRASH[c.one].place.document, CRASH[c.other].place.document) for c in [*values, *claims]
+    ]
     assert all(one != other for one, other in shown)
     assert len({len(c.features) for c in values}) == 1
     assert np.isfinite([c.features for c in values]).all()
@@ -122,7 +140,7 @@ def test_merge_keeps_two_things_of_one_pair_of_sentences_apart() -> None:
         "The crash killed 5 people and injured 41.",
         "The crash killed 4 people.",
     ]
-    comparer = Comparer([Statement(n, 0, t) for n, t in enumerate(texts)], LexicalChecker())
+    comparer = Comparer([said(n, 0, t) for n, t in enumerate(texts)], LexicalChecker())
     (three, hurt), (five, more_hurt), (four,) = map(find_values, texts)
     pairs = [(0, 1, three, five), (0, 1, hurt, more_hurt), (0, 2, three, four)]
     scored = [Scored(0.9, Candidate(i, j, (v, w), [])) for i, j, v, w in pairs]
@@ -134,7 +152,7 @@ def test_find_disagreements_tells_contradictions_planted_in_reports() -> None:
     folder = Path(__file__).parent / "fixtures" / "bus-crash"
     files = sorted(folder.glob("*.txt"))
     statements = [
-        Statement(number, place, line)
+        said(number, place, line)
         for number, file in enumerate(files)
         for place, line in enumerate(file.read_text(encoding="utf-8").splitlines())
     ]

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from hiersum.text.numbers import date_holds, find_numbers_and_dates
+from hiersum.text.numbers import Found, numbers_and_dates_of
 
 Kind = Literal["number", "date", "time"]
 
@@ -163,10 +163,26 @@ class Value:
 
 def find_values(text: str) -> list[Value]:
     """Return the amounts, dates and times of a sentence, in order, none within another."""
+    return values_of([text])[0]
+
+
+def values_of(texts: Sequence[str]) -> list[list[Value]]:
+    """Return the values of each text."""
+    found = zip(texts, numbers_and_dates_of(texts))
+    return [_values(text, numbers, dates) for text, (numbers, dates) in found]
+
+
+def _values(text: str, numbers: Sequence[Found], dates: Sequence[Found]) -> list[Value]:
     found: list[Value] = []
     taken = bytearray(len(text))
-    for finder in (_times, _dates, _phrases, _numbers, _zeros):
-        for value in finder(text):
+    for values in (
+        _times(text),
+        _dates(text, numbers, dates),
+        _phrases(text),
+        _numbers(text, numbers),
+        _zeros(text),
+    ):
+        for value in values:
             if not any(taken[value.start : value.end]):
                 taken[value.start : value.end] = b"\1" * (value.end - value.start)
                 found.append(_qualified(text, value))
@@ -192,8 +208,6 @@ def _same_date(one: str, other: str) -> bool:
     """Whether two dates could be the same day; a weekday says nothing about a day of the month."""
     if one.isalpha() or other.isalpha():
         return one == other or not (one.isalpha() and other.isalpha())
-    if date_holds(one, other):
-        return True
     return all("*" in pair or pair[0] == pair[1] for pair in zip(one.split("-"), other.split("-")))
 
 
@@ -222,8 +236,7 @@ def _is_clock_with_point(text: str, match: re.Match[str]) -> bool:
     return before is not None and _UNIT.match(text, match.end()) is None
 
 
-def _dates(text: str) -> Iterator[Value]:
-    numbers, dates = find_numbers_and_dates(text)
+def _dates(text: str, numbers: Sequence[Found], dates: Sequence[Found]) -> Iterator[Value]:
     for date in dates:
         if date.value.startswith("*-") and date.value.endswith("-*") and date.end - date.start < 4:
             continue  # "May" alone begins many sentences
@@ -264,8 +277,8 @@ def _phrases(text: str) -> Iterator[Value]:
         yield Value(match.start(), match.end(), "number", scale, scale, unit, scale=scale)
 
 
-def _numbers(text: str) -> Iterator[Value]:
-    for number in find_numbers_and_dates(text)[0]:
+def _numbers(text: str, numbers: Sequence[Found]) -> Iterator[Value]:
+    for number in numbers:
         shown = text[number.start : number.end]
         suffix = _SUFFIX.search(shown)
         if number.is_weak or (_ORDINAL.search(shown) if shown[0].isalpha() else False):

@@ -20,8 +20,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiersum.checking.checker import Checker, is_checkable
-from hiersum.checking.comparison import Scorer, Statement
+from hiersum.checking.comparison import Scorer
 from hiersum.text.words import content_stems
+from hiersum.types import Sentence
 
 NO_ANSWER = "No document answers this."
 MAX_PARAGRAPHS = 24
@@ -53,7 +54,7 @@ class ReadParagraphs(NamedTuple):
     """The highest of these chances in each paragraph."""
 
 
-def find_answers(question: str, statements: Sequence[Statement], checker: Checker) -> Answers:
+def find_answers(question: str, statements: Sequence[Sentence], checker: Checker) -> Answers:
     """Judge the sentences of all documents, in reading order, by a question or just keywords."""
     relevance = [0.0] * len(statements)
     if not statements or not is_checkable(question):
@@ -68,10 +69,10 @@ def find_answers(question: str, statements: Sequence[Statement], checker: Checke
 
 
 def read_paragraphs(
-    question: str, statements: Sequence[Statement], checker: Checker
+    question: str, statements: Sequence[Sentence], checker: Checker
 ) -> ReadParagraphs:
     """Read the paragraphs nearest to a question, and their sentences."""
-    groups = groupby(range(len(statements)), key=lambda n: statements[n][:2])
+    groups = groupby(range(len(statements)), key=lambda n: statements[n].place)
     paragraphs = [list(numbers) for _, numbers in groups]
     texts = [" ".join(statements[n].text for n in numbers) for numbers in paragraphs]
     asked, *vectors = checker.vectors([question, *texts])

@@ -11,18 +11,17 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hiersum.checking.amounts import Value, find_values, gap
+from hiersum.checking.amounts import Value, gap, values_of
 from hiersum.checking.checker import Checker
-from hiersum.text.facts import find_names
-from hiersum.text.sentences import ends_sentence
-from hiersum.text.words import FUNCTION_WORDS, content_stems, split_words
+from hiersum.text.facts import names_of
+from hiersum.text.words import Words, words_of
+from hiersum.types import Sentence
 
 Vectors = NDArray[np.float32]
 
@@ -67,14 +66,6 @@ _CLAUSE_END = re.compile(
 )
 
 
-class Statement(NamedTuple):
-    """A sentence of a source and where it stands."""
-
-    document: int
-    paragraph: int
-    text: str
-
-
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A value of a statement and the words around it."""
@@ -91,52 +82,67 @@ class Mention:
 
 @dataclass(frozen=True)
 class Analysis:
-    """The words, names and values of a statement, each found once."""
+    """The words, names and values of a statement."""
 
     text: str
-    words: frozenset[str] = field(init=False)
-    stems: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "words", frozenset(split_words(self.text)))
-        object.__setattr__(self, "stems", frozenset(_stems(self.text)))
-
-    @cached_property
-    def names(self) -> frozenset[str]:
-        """The words of its names."""
-        return frozenset(word for name in find_names(self.text) for word in name.value.split())
-
-    @cached_property
-    def mentions(self) -> list[Mention]:
-        """Its amounts, dates and times."""
-        return [_mention(self.text, value) for value in find_values(self.text)]
+    words: frozenset[str]
+    stems: frozenset[str]
+    names: frozenset[str]
+    """The words of its names."""
+    mentions: list[Mention]
+    """Its amounts, dates and times."""
 
     def has(self, words: frozenset[str]) -> bool:
         """Whether it has one of the words."""
         return not words.isdisjoint(self.words)
 
 
-def _stems(text: str) -> list[str]:
-    return [stem for stem in content_stems(text) if not stem[0].isdigit()]
+def analyse(statements: Sequence[Sentence]) -> list[Analysis]:
+    """Find the words, names and values of all statements."""
+    texts = [statement.text for statement in statements]
+    values = values_of(texts)
+    clauses = [[_clause(text, value) for value in of_text] for text, of_text in zip(texts, values)]
+    parts = {part for of_text in clauses for clause in of_text for part in clause}
+    known = {words.text: words for words in words_of(parts)}
+    return [
+        Analysis(
+            statement.text,
+            frozenset(statement.words),
+            frozenset(_stems(statement)),
+            frozenset(word for name in names for word in name.value.split()),
+            [
+                _mention(value, *(known[part] for part in clause))
+                for value, clause in zip(of_text, of_clauses)
+            ],
+        )
+        for statement, names, of_text, of_clauses in zip(
+            statements, names_of(texts), values, clauses
+        )
+    ]
 
 
-def _mention(text: str, value: Value) -> Mention:
+def _stems(text: Words) -> list[str]:
+    return [stem for stem in text.content_stems if not stem[0].isdigit()]
+
+
+def _clause(text: str, value: Value) -> tuple[str, str, str]:
+    """Return what stands before and after a value in its part of the sentence, and both."""
     start = max((m.end() for m in _CLAUSE_END.finditer(text, 0, value.start)), default=0)
     end_match = _CLAUSE_END.search(text, value.end)
     end = end_match.start() if end_match else len(text)
     before, after = text[start : value.start], text[value.end : end]
+    return before, after, f"{before.strip()} {after.strip()}".strip()
+
+
+def _mention(value: Value, before: Words, after: Words, clause: Words) -> Mention:
     near = _stems(before)[-1:] + _stems(after)[:2]
-    clause = f"{before.strip()} {after.strip()}".strip()
-    label = " ".join(
-        [w for w in split_words(before) if w not in FUNCTION_WORDS][-2:]
-        + [w for w in split_words(after) if w not in FUNCTION_WORDS][:2]
-    )
-    return Mention(value, clause, frozenset(_stems(clause)), frozenset(near), label)
+    label = " ".join(before.content_words[-2:] + after.content_words[:2])
+    return Mention(value, clause.text, frozenset(_stems(clause)), frozenset(near), label)
 
 
-def near_pairs(statements: Sequence[Statement], vectors: Vectors) -> list[tuple[int, int]]:
+def near_pairs(statements: Sequence[Sentence], vectors: Vectors) -> list[tuple[int, int]]:
     """Return pairs (i < j) of different documents, each among the other's nearest neighbors."""
-    documents = np.array([s.document for s in statements])
+    documents = np.array([s.paragraph.document for s in statements])
     found: dict[tuple[int, int], float] = {}
     for start in range(0, len(statements), _BLOCK):
         cosines = vectors[start : start + _BLOCK] @ vectors.T
@@ -164,9 +170,9 @@ class Candidate(NamedTuple):
 class Comparer:
     """Compares the statements of one folder."""
 
-    def __init__(self, statements: Sequence[Statement], checker: Checker) -> None:
+    def __init__(self, statements: Sequence[Sentence], checker: Checker) -> None:
         self.statements = statements
-        self.analyses = [Analysis(s.text) for s in statements]
+        self.analyses = analyse(statements)
         self._checker = checker
         self._vectors = checker.vectors([s.text for s in statements])
         counts = Counter(stem for a in self.analyses for stem in a.stems)
@@ -205,7 +211,7 @@ class Comparer:
         for i, j in pairs:
             cosine = float(self._vectors[i] @ self._vectors[j])
             for one, other in ((i, j), (j, i)):
-                key = (one, self.statements[other].document)
+                key = (one, self.statements[other].paragraph.document)
                 best.setdefault(key, []).append((-cosine, other))
         return {
             (one, other): rank
@@ -243,9 +249,10 @@ class Comparer:
 
     def _is_heading(self, number: int) -> bool:
         """Whether it is a line without a sentence end, or a short first line of a document."""
-        text, document = self.statements[number].text, self.statements[number].document
-        is_first = number == 0 or self.statements[number - 1].document != document
-        return not ends_sentence(text) or (is_first and len(split_words(text)) <= _MAX_HEADING)
+        line = self.statements[number]
+        before = self.statements[number - 1].paragraph.document if number else None
+        is_first = before != line.paragraph.document
+        return not line.ends_sentence or (is_first and len(line.words) <= _MAX_HEADING)
 
     def _claim_features(self, i: int, j: int) -> list[float]:
         one, other = self.analyses[i], self.analyses[j]
@@ -293,7 +300,7 @@ class Comparer:
         ]
 
     def _key(self, i: int, mention: Mention, j: int) -> tuple[int, int, int]:
-        return i, mention.value.start, self.statements[j].document
+        return i, mention.value.start, self.statements[j].paragraph.document
 
     def _cosine(self, one: str, other: str) -> float:
         rows = self._clause_vectors

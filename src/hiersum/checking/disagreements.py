@@ -26,11 +26,17 @@ from hiersum.checking.comparison import (
     Candidate,
     Comparer,
     Scorer,
-    Statement,
 )
 from hiersum.text.labels import OPENING_CHARACTERS, document_order
 from hiersum.text.words import FUNCTION_WORDS, split_words, stem_word
-from hiersum.types import Document, Paragraph, Side, SourceDisagreement, SummarySentence
+from hiersum.types import (
+    Document,
+    Paragraph,
+    Sentence,
+    Side,
+    SourceDisagreement,
+    SummarySentence,
+)
 
 DisagreementKind = Literal["number", "date", "time", "yes/no", "claim"]
 
@@ -94,7 +100,7 @@ def compare_documents(
     """Return the disagreements between documents, in the paragraphs that were read."""
     names = [document.display_name(n) for n, document in enumerate(documents)]
     statements = [
-        Statement(paragraph.document, paragraph.position, sentence.text)
+        sentence
         for paragraph in sorted(paragraphs, key=lambda p: (p.document, p.position))
         for sentence in paragraph.sentences
     ]
@@ -134,14 +140,14 @@ def mark_disputed(
 
 
 def find_disagreements(
-    statements: Sequence[Statement], checker: Checker, names: Sequence[str] = ()
+    statements: Sequence[Sentence], checker: Checker, names: Sequence[str] = ()
 ) -> list[Disagreement]:
     """Return the disagreements in the sentences of all documents, most certain first.
 
     Statements are in reading order. Dates in the names of documents ("2-monday.txt") tell which is
     later.
     """
-    if len({s.document for s in statements}) < 2:
+    if len({s.paragraph.document for s in statements}) < 2:
         return []
     comparer = Comparer(statements, checker)
     order = document_order(*_names_and_openings(statements, names))
@@ -157,14 +163,15 @@ def report(
 
 
 def _names_and_openings(
-    statements: Sequence[Statement], names: Sequence[str]
+    statements: Sequence[Sentence], names: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """Return the name and the first words of each document."""
     openings: dict[int, str] = {}
     for statement in statements:
-        known = openings.get(statement.document, "")
+        document = statement.paragraph.document
+        known = openings.get(document, "")
         if len(known) < OPENING_CHARACTERS:
-            openings[statement.document] = f"{known} {statement.text}"
+            openings[document] = f"{known} {statement.text}"
     numbers = range(max(openings) + 1)
     return (
         [names[n] if n < len(names) else "" for n in numbers],
@@ -179,7 +186,7 @@ def score(comparer: Comparer, checker: Checker) -> list[Scored]:
     for kind, candidates in zip(("values", "claims"), comparer.candidates()):
         logits = models[kind].first.logits([c.features for c in candidates])
         scored += [(float(logit), kind, c) for logit, c in zip(logits, candidates)]
-    scored = checked_pairs(scored, len({s.document for s in comparer.statements}))
+    scored = checked_pairs(scored, len({s.paragraph.document for s in comparer.statements}))
     statements = comparer.statements
     pairs = list(dict.fromkeys((c.one, c.other) for _, _, c in scored))
     texts = [(statements[i].text, statements[j].text) for i, j in pairs]
@@ -272,18 +279,16 @@ def _sides(comparer: Comparer, candidate: Candidate) -> tuple[Side, Side]:
     return (one, other) if one.document < other.document else (other, one)
 
 
-def _side(statement: Statement, value: Value | None) -> Side:
-    text = statement.text
+def _side(statement: Sentence, value: Value | None) -> Side:
+    text, place = statement.text, statement.place
     if value is None:
-        return Side(statement.document, statement.paragraph, text, 0, len(text))
+        return Side(place.document, place.position, text, 0, len(text))
     before = _QUALIFIER.search(text[: value.start])
     after = _UNIT_AFTER.match(text, value.end) if value.kind == "number" else None
     start = before.start() if before else value.start
     if text[start - 1 : start] in ("$", "\u20ac", "\u00a3"):
         start -= 1
-    return Side(
-        statement.document, statement.paragraph, text, start, after.end() if after else value.end
-    )
+    return Side(place.document, place.position, text, start, after.end() if after else value.end)
 
 
 def _kind(comparer: Comparer, candidate: Candidate) -> DisagreementKind:
@@ -326,7 +331,9 @@ def _later(
     comparer: Comparer, candidate: Candidate, order: dict[tuple[int, int], int]
 ) -> int | None:
     """Return the later document, by the documents' dates, or by one side's words of correction."""
-    one, other = (comparer.statements[n].document for n in (candidate.one, candidate.other))
+    one, other = (
+        comparer.statements[n].paragraph.document for n in (candidate.one, candidate.other)
+    )
     known = order.get((one, other))
     if known is not None:
         return known

@@ -41,13 +41,13 @@ class KnownFacts:
         self._documents = documents
         self._paragraphs = paragraphs
         self._by_place = {place: p for p in paragraphs for place in p.places}
-        self._at = cache(lambda places: SourceFacts.of(self._by_place[place] for place in places))
+        self._at = cache(lambda places: SourceFacts.of([self._by_place[place] for place in places]))
 
     def unsupported(self, sentence: SummarySentence) -> tuple[UnsupportedSpan, ...]:
         """Return the facts of a sentence that occur nowhere."""
         facts = find_facts(sentence.text)
         for known in self._levels(sentence):
-            facts = [fact for fact in facts if not known.holds(fact)]
+            facts = known.without(facts)
             if not facts:
                 break
         return tuple(UnsupportedSpan(f.text, f.start, f.end, f.kind) for f in facts)

@@ -121,6 +121,16 @@ class Written:
     summaries: Spans
     """Tokens of each summary."""
 
+    def taken(self, places: Sequence[int | None]) -> Written:
+        """Return these summaries in this order; None is one not yet begun."""
+        kept = [place for place in places if place is not None]
+        layers = [
+            (self.summaries.take(keys, kept), self.summaries.take(values, kept))
+            for keys, values in self.layers
+        ]
+        lengths = (0 if place is None else self.summaries.lengths[place] for place in places)
+        return Written(layers, Spans(tuple(lengths)))
+
 
 class DecoderState:
     """Unfinished summaries: B clusters with N hypotheses each. `step` writes into it."""

@@ -30,9 +30,8 @@ from scipy import sparse
 from hiersum.errors import CheckpointError
 from hiersum.ranking.ranker import CONFIG, RANKER_FORMAT, read_record, replace_file
 from hiersum.ranking.topic import bare_title, find_topic
-from hiersum.text.sentences import ends_sentence
 from hiersum.text.tfidf import TfidfSpace
-from hiersum.text.words import leans_on_another, query_stems, split_stems
+from hiersum.text.words import query_stems, split_stems
 from hiersum.types import Paragraph
 
 Floats = NDArray[np.float64]
@@ -97,12 +96,12 @@ def features(title: str, paragraphs: Sequence[Paragraph]) -> Floats:
         "relative_share": document_share / (document_share.max(initial=0) or 1),
         "relative_feedback": document_feedback / (document_feedback.max(initial=0) or 1),
         "commonness": _commonness(stems),
-        "ends": [ends_sentence(text) for text in texts],
+        "ends": [paragraph.ends_sentence for paragraph in paragraphs],
         "letters": [sum(map(str.isalpha, text)) / (len(text) or 1) for text in texts],
         "digits": [len(_DIGIT.findall(text)) / (len(text) or 1) for text in texts],
         "names": [len(_NAME.findall(text)) / (len(each) or 1) for text, each in zip(texts, words)],
         "spoken": [sum(word in _SPOKEN for word in each) / (len(each) or 1) for each in words],
-        "leans": [leans_on_another(each) for each in words],
+        "leans": [paragraph.leans_on_another for paragraph in paragraphs],
         "is_titled": np.full(len(texts), is_titled),
         "log_paragraphs": np.full(len(texts), np.log1p(len(texts))),
     }

@@ -19,14 +19,14 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from hiersum.text.numbers import MONTHS, WEEKDAYS
-from hiersum.text.sentences import ends_sentence
 from hiersum.text.tfidf import TfidfSpace, cosines
 from hiersum.text.words import (
     FUNCTION_WORDS,
+    Words,
     content_stems,
     split_stems,
-    split_words,
     stems_by_text,
+    words_of,
 )
 from hiersum.types import Paragraph
 
@@ -62,35 +62,39 @@ def find_topic(documents: Sequence[str]) -> str:
     """Return what documents are about, in their own words; empty if they have none."""
     limit = _CHARACTERS_READ // max(1, len(documents))
     documents = [text[:limit] for text in documents]
-    counts = [Counter(_topic_stems(text)) for text in documents]
+    counts = [Counter(_topic_stems(words)) for words in words_of(documents)]
     num_documents = Counter(stem for count in counts for stem in count)
     total: Counter[str] = Counter()
     for count in counts:
         total.update(count)
 
-    def commonness(heading: str) -> float:
+    def commonness(heading: Words) -> float:
         """Return the mean document frequency of its words; ties go to the longer heading."""
         stems = _topic_stems(heading)
         return sum(num_documents[s] * math.log1p(total[s]) for s in stems) / (len(stems) + 2)
 
     phrase = _common_phrase(documents)
     wanted = set(split_stems(phrase))
-    headings = [h for h in map(_heading, documents) if wanted <= set(split_stems(h))]
-    return max(headings, key=commonness, default=phrase)
+    lines = words_of([_first_line(text) for text in documents])
+    headings = [line for line in lines if _is_heading(line) and wanted <= set(line.stems)]
+    return max(headings, key=commonness, default=Words(phrase)).text
 
 
-def _heading(text: str) -> str:
-    """Return the first line if it is a heading, else an empty string."""
+def _first_line(text: str) -> str:
+    """Return the first line of several, else an empty string."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    is_heading = 1 < len(split_words(line)) <= _MAX_HEADING_WORDS and line != text.strip()
-    return line if is_heading and not ends_sentence(line) else ""
+    return line if line != text.strip() else ""
+
+
+def _is_heading(line: Words) -> bool:
+    return 1 < len(line.words) <= _MAX_HEADING_WORDS and not line.ends_sentence
 
 
 def _common_phrase(documents: Sequence[str]) -> str:
     """Return up to three words that occur together in most documents, in their usual spelling."""
     spellings: dict[tuple[str, ...], Counter[str]] = {}
     num_documents: Counter[tuple[str, ...]] = Counter()
-    words = {word for text in documents for run in _RUN.findall(text) for word in _words_of(run)}
+    words = {word for text in documents for run in _RUN.findall(text) for word in _split_run(run)}
     stems = stems_by_text(words)
     for text in documents:
         found = set()
@@ -107,14 +111,14 @@ def _common_phrase(documents: Sequence[str]) -> str:
     return spellings[best].most_common(1)[0][0] if best else ""
 
 
-def _words_of(run: str) -> list[str]:
+def _split_run(run: str) -> list[str]:
     return run.replace("-", " - ").split(" ")
 
 
 def _phrases(text: str, stems: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Yield the phrases of one to three content words; `stems` has those of every word."""
     for run in _RUN.findall(text):
-        words = _words_of(run)
+        words = _split_run(run)
         is_content = [w.lower() not in _NOT_TOPICS and len(stems[w]) == 1 for w in words]
         for start in range(len(words)):
             for length in _WORD_WEIGHTS:
@@ -123,8 +127,8 @@ def _phrases(text: str, stems: Mapping[str, Sequence[str]]) -> Iterator[str]:
                     yield " ".join(words[start:end])
 
 
-def _topic_stems(text: str) -> list[str]:
-    pairs = zip(split_words(text), split_stems(text), strict=True)
+def _topic_stems(text: Words) -> list[str]:
+    pairs = zip(text.words, text.stems, strict=True)
     return [stem for word, stem in pairs if word not in _NOT_TOPICS and not word[0].isdigit()]
 
 
@@ -142,7 +146,7 @@ def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: 
         return keep_all
     texts: list[list[str]] = [[] for _ in keep_all]
     for paragraph in paragraphs:
-        stems = split_stems(paragraph.text)
+        stems = paragraph.stems
         for document in {place.document for place in paragraph.places}:
             texts[document] += stems
     coverages, scores = _mentions(title, split_stems(name), texts)

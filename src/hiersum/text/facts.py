@@ -134,7 +134,15 @@ class SourceFacts:
 
     def missing(self, text: str) -> list[Fact]:
         """Return the facts of a text that the sources lack."""
-        return [fact for fact in find_facts(text) if not self.holds(fact)]
+        return self.without(find_facts(text))
+
+    def missing_of(self, texts: Iterable[str]) -> list[list[Fact]]:
+        """Return the facts of each text that the sources lack."""
+        return [self.missing(text) for text in texts]
+
+    def without(self, facts: Iterable[Fact]) -> list[Fact]:
+        """Return the facts that the sources lack."""
+        return [fact for fact in facts if not self.holds(fact)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +201,11 @@ def find_names(text: str, sentences: Iterable[str] | None = None) -> list[Found]
     inner = {token.key for token in tokens if token.is_capital and not token.is_first}
     names = (_name_of(run, inner) for run in _runs(text, tokens))
     return [name for name in names if name is not None]
+
+
+def names_of(texts: Iterable[str]) -> list[list[Found]]:
+    """Return the names of each text."""
+    return [find_names(text) for text in texts]
 
 
 def name_words(text: str) -> list[str]:

@@ -11,7 +11,7 @@ Not found: fractions, and dates with slashes or points, whose order is ambiguous
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -93,6 +93,11 @@ class Found(NamedTuple):
 def find_numbers_and_dates(text: str) -> tuple[list[Found], list[Found]]:
     """Return the numbers and dates of a text; numbers within dates are included."""
     return list(_numbers(text)), list(_dates(text))
+
+
+def numbers_and_dates_of(texts: Iterable[str]) -> list[tuple[list[Found], list[Found]]]:
+    """Return the numbers and dates of each text."""
+    return [find_numbers_and_dates(text) for text in texts]
 
 
 def find_digits(text: str) -> set[str]:

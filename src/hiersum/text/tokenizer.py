@@ -192,6 +192,10 @@ class Tokenizer:
         texts = [self._processor.decode(part) for part in parts if part]
         return " ".join(text for text in texts if text)
 
+    def decode_many(self, ids: Sequence[Sequence[int]], sources: Sequence[str]) -> list[str]:
+        """Return texts with words spelled as in the sources."""
+        return [self.unfold(self.decode(of_text), sources) for of_text in ids]
+
     def fold(self, text: str) -> str:
         """Replace letters outside the vocabulary."""
         return text if self._folding is None else self._folding.fold(text)

@@ -14,8 +14,10 @@ from __future__ import annotations
 import re
 import string
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
+
+from hiersum.text.sentences import ends_sentence
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -80,6 +82,53 @@ _FORM_OF = str.maketrans(
 )
 
 
+class Words:
+    """A text whose words are found once, on first use."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The lower-cased words, in order."""
+        return split_words(self.text)
+
+    @cached_property
+    def num_words(self) -> int:
+        """The number of words, as a reader would count them."""
+        return count_words(self.text)
+
+    @cached_property
+    def stems(self) -> list[str]:
+        """The words, with English ones stemmed."""
+        return list(map(stem_word, self.words))
+
+    @cached_property
+    def content_words(self) -> list[str]:
+        """All words but function words."""
+        return [word for word in self.words if word not in FUNCTION_WORDS]
+
+    @cached_property
+    def content_stems(self) -> list[str]:
+        """The stems of the content words ("Lessing" is one, though its stem "less" is not)."""
+        return list(map(stem_word, self.content_words))
+
+    @cached_property
+    def ends_sentence(self) -> bool:
+        """Whether it ends like a sentence."""
+        return ends_sentence(self.text)
+
+    @cached_property
+    def leans_on_another(self) -> bool:
+        """Whether it refers to an earlier sentence."""
+        return leans_on_another(self.words)
+
+
+def words_of(texts: Iterable[str]) -> list[Words]:
+    """Return the words of each text."""
+    return [Words(text) for text in texts]
+
+
 def split_words(text: str) -> list[str]:
     """Return the lower-cased words of a text, in order."""
     return list(_words(text) if len(text) < _LONG_TEXT else _WORD.findall(text.lower()))
@@ -93,7 +142,7 @@ def _words(text: str) -> tuple[str, ...]:
 
 def split_stems(text: str) -> list[str]:
     """Return the words of a text, with English ones stemmed."""
-    return list(map(stem_word, split_words(text)))
+    return Words(text).stems
 
 
 def stems_by_text(texts: Iterable[str]) -> dict[str, list[str]]:
@@ -102,8 +151,8 @@ def stems_by_text(texts: Iterable[str]) -> dict[str, list[str]]:
 
 
 def content_stems(text: str) -> list[str]:
-    """Return the stems of content words ("Lessing" is one, though its stem "less" is not)."""
-    return [stem_word(word) for word in split_words(text) if word not in FUNCTION_WORDS]
+    """Return the stems of the content words of a text."""
+    return Words(text).content_stems
 
 
 def query_stems(text: str) -> set[str]:

@@ -15,7 +15,6 @@ import numpy as np
 
 from hiersum.checking.answers import Answers, find_answers
 from hiersum.checking.checker import Checker, open_checker
-from hiersum.checking.comparison import Statement
 from hiersum.config import Config, SearchConfig
 from hiersum.data.batches import bucket_examples
 from hiersum.data.example import build_example
@@ -163,8 +162,7 @@ class NeuralWriter:
         """Score sentences against the question; None if there is none."""
         if not question:
             return None
-        said = [Statement(s.paragraph.document, s.paragraph.position, s.text) for s in sentences]
-        return find_answers(question, said, self.checker)
+        return find_answers(question, sentences, self.checker)
 
     def _write_whole(
         self, readings: Sequence[Reading], request: Request, watch: Watch

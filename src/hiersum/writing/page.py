@@ -9,9 +9,8 @@ from functools import cached_property
 from itertools import pairwise
 
 from hiersum.model.planner import Outline, Plan, SourceSentences
-from hiersum.text.sentences import ends_sentence
-from hiersum.text.words import leans_on_another
-from hiersum.types import Example, Paragraph, Sentence, Words
+from hiersum.text.words import Words
+from hiersum.types import Example, Paragraph, Sentence
 from hiersum.writing.policy import Scores
 
 MIN_QUOTED_WORDS = 4
@@ -99,7 +98,7 @@ class Page:
 
         A pronoun may refer to the previous sentence if both cite the same document.
         """
-        if not leans_on_another(sentence.words):
+        if not sentence.leans_on_another:
             return False
         return not self.kept or self._document(self.kept[-1].plan) != self._document(plan)
 
@@ -116,10 +115,10 @@ class Page:
     def can_quote(self, sentence: Words) -> bool:
         """Whether a source sentence can stand alone in this summary. Questions cannot."""
         return (
-            ends_sentence(sentence.text)
+            sentence.ends_sentence
             and not sentence.text.endswith("?")
             and MIN_QUOTED_WORDS <= sentence.num_words <= min(MAX_QUOTED_WORDS, self.room)
-            and not leans_on_another(sentence.words)
+            and not sentence.leans_on_another
             and not self.repeats(sentence)
         )
 

@@ -23,11 +23,10 @@ from hiersum.model.decoder import EncoderOutput
 from hiersum.model.decoder_state import Written
 from hiersum.model.network import EncoderDecoder
 from hiersum.model.planner import Plan, plan_rows
-from hiersum.model.spans import Spans
 from hiersum.text.facts import SourceFacts
-from hiersum.text.sentences import ends_sentence
 from hiersum.text.tokenizer import Tokenizer
-from hiersum.types import Example, Paragraph, Sentence, Words
+from hiersum.text.words import Words
+from hiersum.types import Example, Paragraph, Sentence
 from hiersum.writing.beam import Hypothesis, beam_search
 from hiersum.writing.constraints import (
     ForbiddenByCluster,
@@ -205,7 +204,7 @@ class PlannedSearch:
             missing = missing_pronouns(pages[n].sentences[number].text for number in plans[n])
             barred.append([i for word in missing for i in self.spelling.pronouns[word]])
             texts = _texts(pages[n].sources_of(plans[n]))
-            words.append(guarded_words(map(tokenizer.fold, texts)))
+            words.append(guarded_words([tokenizer.fold("\n".join(texts))]))
         with threads_for(len(active) * self.config.beam_size):
             return beam_search(
                 self.network,
@@ -226,17 +225,18 @@ class PlannedSearch:
         sources = page.sources_of(plan)
         texts, facts = _texts(sources), SourceFacts.of(sources)
         unknown = missing_pronouns(page.sentences[number].text for number in plan)
-        candidates: dict[str, _Candidate] = {}
-        for hypothesis in hypotheses:
+        written = self.tokenizer.decode_many([h.token_ids for h in hypotheses], texts)
+        first: dict[str, Hypothesis] = {}
+        for text, hypothesis in zip(written, hypotheses):
+            first.setdefault(_capitalized(text), hypothesis)
+        candidates = []
+        for (text, hypothesis), missing in zip(first.items(), facts.missing_of(first)):
             is_whole = hypothesis.token_ids[-1:] == (self.tokenizer.end_id,)
-            text = self.tokenizer.decode(hypothesis.token_ids)
-            text = _capitalized(self.tokenizer.unfold(text, texts))
             mean_log_prob = hypothesis.log_prob / len(hypothesis.token_ids)
-            if text in candidates:
-                continue
-            candidate = candidates[text] = _Candidate(text, plan, mean_log_prob)
+            candidate = _Candidate(text, plan, mean_log_prob)
+            candidates.append(candidate)
             reason = ""
-            if not is_whole or not ends_sentence(text):
+            if not is_whole or not candidate.ends_sentence:
                 reason = "breaks off"
             elif says_twice(candidate, [page.sentences[number] for number in plan]):
                 reason = "says something twice"
@@ -246,13 +246,13 @@ class PlannedSearch:
                 reason = "repeats an earlier sentence"
             elif candidate.num_words > max(page.room, 0):
                 reason = "is too long for what is left of the words"
-            elif missing := facts.missing(text):
+            elif missing:
                 reason = f"names {missing[0].text}, which its sources do not"
             elif pronouns := sorted(unknown.intersection(candidate.words)):
                 # The search bars pronoun pieces, but a word may be spelled with others.
                 reason = f'says "{pronouns[0]}", which its sources do not'
             candidate.reason = reason
-        return list(candidates.values())
+        return candidates
 
     def _check(self, candidates: Sequence[list[_Candidate]], pages: Sequence[Page]) -> None:
         """Check all candidates of all pages at once."""
@@ -341,15 +341,6 @@ def _keep_written(
     if written is None or not going_on:
         return None
     places = {n: place for place, n in enumerate(begun)}
-    kept = [places[n] for n in going_on if n in places]
-    if not kept:
+    if places.keys().isdisjoint(going_on):
         return None
-    lengths = [written.summaries.lengths[places[n]] if n in places else 0 for n in going_on]
-    split = written.summaries.split
-
-    def keep(states: torch.Tensor) -> torch.Tensor:
-        parts = split(states)
-        return torch.cat([parts[place] for place in kept])
-
-    layers = [(keep(keys), keep(values)) for keys, values in written.layers]
-    return Written(layers, Spans(tuple(lengths)))
+    return written.taken([places.get(n) for n in going_on])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
@@ -66,13 +66,14 @@ class Request:
         stems = query_stems(self.focus)
         return any(not stems.isdisjoint(split_stems(text)) for text in texts)
 
-    def cut(self, sentences: Iterable[SummarySentence]) -> Iterator[SummarySentence]:
+    def cut(self, sentences: Iterable[SummarySentence]) -> list[SummarySentence]:
         """Truncate sentences that alone exceed the limit, and mark the cut."""
-        for sentence in sentences:
-            if count_words(sentence.text) > self.max_words:
-                text = cut_words(sentence.text, self.max_words)
-                sentence = replace(sentence, text=f"{text} \u2026")
-            yield sentence
+        return [
+            replace(sentence, text=f"{cut_words(sentence.text, self.max_words)} \u2026")
+            if count_words(sentence.text) > self.max_words
+            else sentence
+            for sentence in sentences
+        ]
 
 
 def check_length(name: str, value: str) -> None:

@@ -264,8 +264,10 @@ class Torture:
             work.mkdir()
             line = self.line(job, work)
             # A start goes on where the last one was killed, so moments fall anywhere in a run.
+            # Most kills come soon, so that a run has many; some come late, so that it gets on.
             for _ in range(min(-(-kills // RUNS), kills - counts["kills"])):
-                if not kill_after(start(command(line), log), self.draw.uniform(0, 0.6 * taken)):
+                after = self.draw.random() * self.draw.uniform(0, 0.6 * taken)
+                if not kill_after(start(command(line), log), after):
                     break
                 counts["kills"] += 1
             run_to_end(line, log)

@@ -222,7 +222,7 @@ def joined(earlier: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
 def run(part: str, torture: Torture, asked: argparse.Namespace, seconds: float) -> dict[str, Any]:
     """Run a part; whoever needs less than its share of the time leaves the rest to others."""
     stop = time.monotonic() + seconds
-    results: dict[str, Any] = latest(f"torture_{part}")[part] if asked.go_on else {}
+    results: dict[str, Any] = latest(f"torture_{part}").get(part, {}) if asked.go_on else {}
     earlier = {name: found for name, found in results.items() if to_keep(found)}
     left = {
         name: attempt

@@ -297,6 +297,12 @@ def test_headers_and_footers_of_pdf_pages_are_left_out() -> None:
         for n, lines in enumerate(body, 1)
     ]
     assert extract(make_pdf(pages), ".pdf").split("\n") == [line for page in body for line in page]
+    # Some programs draw header and footer first.
+    pages = [
+        ["Lowmoor Council", "Report 2026", "Draft", f"Page {n}", *lines]
+        for n, lines in enumerate(body, 1)
+    ]
+    assert extract(make_pdf(pages), ".pdf").split("\n") == [line for page in body for line in page]
     short = [["All is well.", "Still."]] * 4  # nothing but what is shared: not running lines
     assert extract(make_pdf(short), ".pdf").split("\n") == ["All is well.", "Still."] * 4
 

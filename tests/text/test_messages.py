@@ -65,7 +65,7 @@ def test_mail_with_a_long_header_is_read_at_once() -> None:
     # The time that its parser takes grows with the square of the characters.
     header = f"MIME-Version: 1.0\nSubject: Bridge\nContent-Type: text/plain; {'[' * 1_000_000}\n\n"
     started = time.process_time()
-    headers, body, _ = mail_parts(f"{header}The bridge is open.".encode())
+    [(headers, body, _)] = mail_parts(f"{header}The bridge is open.".encode())
     assert time.process_time() - started < 5
     assert (headers, body) == ("Subject: Bridge", "The bridge is open.")
 
@@ -77,6 +77,36 @@ def test_mail_of_too_many_parts_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.eml").write_text(header + "--x\n\nThe bridge is open.\n" * 1_010 + "--x--\n")
     with pytest.raises(InputError, match=r"a.eml: damaged mail \(more than 1,000 parts\)"):
         read_document(tmp_path / "a.eml")
+
+
+def test_mailbox_is_read_mail_by_mail() -> None:
+    said = [
+        "The engineers finished their survey of the pool. The roof is sound, but the pump room floods "
+        "every time it rains, and repairs cost £184,000.",
+        "The club can raise £20,000 with a sponsored swim in July. I would close the pool from 1 June, "
+        "before the schools need it again.",
+        "The council told me that it will match every pound that we raise, up to 30,000 pounds.",
+    ]
+    assert prose("thread.mbox") == said
+    whole = read_document(REAL / "thread.mbox")[0].text
+    assert [name for name in ("Anna Reed", "Tom Hill", "Priya Nair") if name in whole] == [
+        "Anna Reed",
+        "Tom Hill",
+        "Priya Nair",
+    ]
+    assert not any(part in whole for part in ("@", "Received", "=C2", "b1", "<html>"))
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "This email and any attachments are confidential and intended solely for the addressee.",
+        "If you have received this message in error, please notify the sender and delete it.",
+    ],
+)
+def test_notices_below_mails_are_no_prose(notice: str) -> None:
+    assert is_fragment(notice)
+    assert not is_fragment("The report was deleted in error, and the council asked for a copy.")
 
 
 def test_chat_is_read_with_names_and_without_times() -> None:
@@ -99,6 +129,59 @@ def test_chat_is_known_in_other_forms(start: str) -> None:
     assert message_text("\n".join(start + text for text in said)) == "\n".join(
         f"Ben: {text}" for text in said
     )
+
+
+def test_what_a_chat_program_says_itself_is_left_out() -> None:
+    lines = [
+        "12/05/2026, 18:02 - Messages and calls are end-to-end encrypted. No one can read them.",
+        '12/05/2026, 18:02 - Maya created group "Allotment"',
+        "12/05/2026, 18:03 - Maya: the standpipe has burst again",
+        "the whole path is under water",
+        "12/05/2026, 18:04 - Omar left",
+        "12/05/2026, 18:05 - Ben: I turned it off at the main",
+        "12/05/2026, 18:06 - Ben: the plumber comes on Thursday",
+        "12/05/2026, 18:07 - Maya: the school has water until then",
+    ]
+    assert message_text("\n".join(lines)).split("\n") == [
+        "Maya: the standpipe has burst again the whole path is under water",
+        "Ben: I turned it off at the main",
+        "Ben: the plumber comes on Thursday",
+        "Maya: the school has water until then",
+    ]
+
+
+def test_captions_that_roll_up_are_read_once_and_without_comments() -> None:
+    captions = """WEBVTT
+Kind: captions
+Language: en
+
+STYLE
+::cue { color: yellow }
+
+00:00:00.480 --> 00:00:02.790 align:start position:0%
+{blank}
+today<00:00:01.280><c> we</c><00:00:01.439><c> look</c> at the mill
+
+00:00:02.790 --> 00:00:02.800
+today we look at the mill
+{blank}
+
+00:00:02.800 --> 00:00:05.190
+today we look at the mill
+which was<00:00:03.400><c> bought</c> by the town.
+
+NOTE the speaker changes
+and coughs
+
+7
+00:00:06.000 --> 00:00:08.000
+<v Dr. Ellis>Note that the wheel turns again.</v>
+"""
+    assert message_text(captions.replace("{blank}", " ")).split("\n") == [
+        "today we look at the mill which was bought by the town.",
+        "Note that the wheel turns again.",
+        "",
+    ]
 
 
 def test_subtitles_are_read_as_sentences() -> None:

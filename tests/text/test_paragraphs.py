@@ -173,3 +173,18 @@ def test_a_place_gives_back_its_paragraph() -> None:
     texts = PlacedTexts(documents)
     assert texts.at(Place(0, 1)) == "Another thing."
     assert texts.at(Place(1, 0)) == "a"
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Pool to closeThe pool closes in May.", ["Pool to close", "The pool closes in May."]),
+        ("Opening hoursIn the rain it is shut.", ["Opening hours", "In the rain it is shut."]),
+        ("WHAT IT COSTSRepairs cost a million.", ["WHAT IT COSTS", "Repairs cost a million."]),
+        ("They sold an iPhone and a McIntosh.", ["They sold an iPhone and a McIntosh."]),
+        ("It is so. Call startTheEngine or goIn.", ["It is so. Call startTheEngine or goIn."]),
+        ("NASA and ESA PCs are old.", ["NASA and ESA PCs are old."]),
+    ],
+)
+def test_split_text_parts_a_title_from_the_text_it_is_glued_to(text: str, parts: list[str]) -> None:
+    assert split_text(text) == parts

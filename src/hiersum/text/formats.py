@@ -27,7 +27,7 @@ from hiersum.text.encodings import clean_text, decode_text
 from hiersum.text.messages import is_mail_file, mail_parts, message_text
 
 DOCUMENT_SUFFIXES = frozenset(
-    ".txt .text .md .markdown .htm .html .xhtml .pdf .docx .eml .srt .vtt".split()
+    ".txt .text .md .markdown .htm .html .xhtml .pdf .docx .eml .mbox .srt .vtt".split()
 )
 _MARKDOWN_SUFFIXES = frozenset({".md", ".markdown"})
 _HTML_SUFFIXES = frozenset({".htm", ".html", ".xhtml"})
@@ -254,8 +254,12 @@ def _without_running_lines(pages: list[str]) -> Iterator[str]:
 
 
 def _edges(lines: list[str]) -> set[int]:
-    """Return the numbers of the first and last two lines of a page with more than these."""
-    return {0, 1, len(lines) - 2, len(lines) - 1} if len(lines) > 4 else set()
+    """Return the numbers of the first and last lines of a page with some more than these.
+
+    Some programs write the footer right after the header, before the text.
+    """
+    numbers = range(len(lines))
+    return {*numbers[:4], *numbers[-4:]} if len(lines) > 4 else set()
 
 
 def _running_key(line: str) -> str:
@@ -326,12 +330,15 @@ def _html_text(data: bytes, name: str) -> Extract:
 
 def _mail_text(data: bytes, name: str) -> str:
     try:
-        headers, text, is_html = mail_parts(data)
+        mails = list(mail_parts(data))
     except Exception as error:  # the email package raises many kinds of errors on damaged mail
         raise InputError(f"{name}: damaged mail ({_first_line(error)})") from error
-    if is_html:  # with a byte-order mark: the page may declare the encoding that the mail had
-        text = _html_text(codecs.BOM_UTF8 + text.encode("utf-8", "replace"), name).text
-    return message_text(clean_text(f"{headers}\n\n{text}"))
+    texts = []
+    for headers, text, is_html in mails:
+        if is_html:  # with a byte-order mark: the page may declare the encoding that the mail had
+            text = _html_text(codecs.BOM_UTF8 + text.encode("utf-8", "replace"), name).text
+        texts.append(message_text(clean_text(f"{headers}\n\n{text}")))
+    return "\n".join(texts)
 
 
 def _decode_declared(data: bytes) -> str | None:

@@ -19,6 +19,7 @@ _HEADER = re.compile(r"(?:From|To|Cc|Bcc|Date|Sent|Subject|Reply-To|Von|An|Datum
 _MIME = re.compile(
     rb"\A(?:[A-Za-z][\w-]*:.*\r?\n(?:[ \t].*\r?\n)*)*(?:MIME-Version|Content-Type):", re.I
 )
+_MAILBOX = re.compile(rb"^From \S+ .{10,60}\r?\n(?=[A-Za-z][\w-]*:)", re.M)
 _WROTE = re.compile(
     r"(?:On|Am|Le|El|Il|Op) .{6,150}(?:wrote|schrieb.{0,80}|a écrit|escribió|ha scritto|schreef) ?:"
     r"|-+ ?(?:Original|Forwarded) [Mm]essage ?-+"
@@ -30,25 +31,24 @@ _MIN_FULL_LINE = 55  # a shorter line of a mail ends where its author ended it
 _TIME = r"\d{1,2}:\d{2}(?::\d{2})?(?:\s?[AaPp]\.?[Mm]\.?)?"
 _DAY = r"\d{1,4}[./-]\d{1,2}[./-]\d{2,4}"
 # A time alone also begins the lines of timetables, so it must be in brackets, or the name.
-_CHAT = re.compile(
-    rf"(?:\[?{_DAY},?\s{_TIME}\]?(?:\s[-\u2013])?\s|\[{_TIME}\]\s|{_TIME}\s(?=<))"
-    r"<?([^:<>\n]{1,40})[:>]\s?(.*)"
-)
+_STAMP = re.compile(rf"(?:\[?{_DAY},?\s{_TIME}\]?(?:\s[-\u2013])?\s|\[{_TIME}\]\s|{_TIME}\s(?=<))")
+_CHAT = re.compile(_STAMP.pattern + r"<?([^:<>\n]{1,40})[:>]\s?(.*)")
 _NO_MESSAGE = re.compile(
     r"<.{3,40}>|.{0,30}\bomitted|.{0,12}message (?:was|has been) deleted\.?"
     r"|.*end-to-end encrypted.*",
     re.I,
 )
 _CUE = re.compile(r"\s*(?:\d+:)?\d{1,2}:\d{2}[.,]\d{3} --> (?:\d+:)?\d{1,2}:\d{2}[.,]\d{3}.*")
-_CUE_MARKUP = re.compile(r"</?[a-zA-Z][^<>]{0,40}>|\{\\[^{}]{1,20}\}")
+_CUE_MARKUP = re.compile(r"</?[a-zA-Z\d][^<>]{0,40}>|\{\\[^{}]{1,20}\}")
+_CUE_COMMENT = re.compile(r"(?:NOTE|STYLE|REGION)\b")
 _MIN_LINES = 3
 _MAX_HEADER_CHARACTERS = 2_000
 _MAX_PARTS = 1_000
 
 
 def is_mail_file(data: bytes) -> bool:
-    """Whether these bytes are a mail as programs store it (.eml)."""
-    return _MIME.match(data[:20_000]) is not None
+    """Whether these bytes are a mail as programs store it (.eml), or a mailbox of them (.mbox)."""
+    return any(kind.match(data[:20_000]) for kind in (_MIME, _MAILBOX))
 
 
 class _ShortHeaders(EmailPolicy):
@@ -58,8 +58,8 @@ class _ShortHeaders(EmailPolicy):
         return super().header_fetch_parse(name, value[:_MAX_HEADER_CHARACTERS])
 
 
-def mail_parts(data: bytes) -> tuple[str, str, bool]:
-    """Return headers, as lines, and the body of a stored mail, and whether that is HTML."""
+def mail_parts(data: bytes) -> Iterator[tuple[str, str, bool]]:
+    """Yield of each stored mail its headers, as lines, its body, and whether that is HTML."""
     number = count()
 
     def new_part(policy: Policy[Any]) -> EmailMessage:
@@ -67,14 +67,17 @@ def mail_parts(data: bytes) -> tuple[str, str, bool]:
             raise ValueError(f"more than {_MAX_PARTS:,} parts")
         return EmailMessage(policy)
 
-    message = email.message_from_bytes(data, policy=_ShortHeaders(message_factory=new_part))
-    assert isinstance(message, EmailMessage)
-    headers = [f"{name}: {message[name]}" for name in ("From", "Date", "Subject") if message[name]]
-    body = message.get_body(("plain", "html"))
-    if body is None:
-        return "\n".join(headers), "", False
-    is_html = body.get_content_subtype() == "html"
-    return "\n".join(headers), str(body.get_content()), is_html
+    policy = _ShortHeaders(message_factory=new_part)
+    for mail in filter(None, _MAILBOX.split(data)):
+        message = email.message_from_bytes(mail, policy=policy)
+        assert isinstance(message, EmailMessage)
+        names = [name for name in ("From", "Date", "Subject") if message[name]]
+        headers = "\n".join(f"{name}: {message[name]}" for name in names)
+        body = message.get_body(("plain", "html"))
+        if body is None:
+            yield headers, "", False
+        else:
+            yield headers, str(body.get_content()), body.get_content_subtype() == "html"
 
 
 def message_text(text: str) -> str:
@@ -83,8 +86,8 @@ def message_text(text: str) -> str:
     if sum(map(_is_cue, lines)) >= 2:
         return "\n".join(_subtitles(lines))
     filled = [line for line in lines if line.strip()]
-    num_chat = sum(_CHAT.match(line) is not None for line in filled)
-    if num_chat >= _MIN_LINES and num_chat > 0.5 * len(filled):
+    stamped = [line for line in filled if _STAMP.match(line)]
+    if len(stamped) > 0.5 * len(filled) and sum(map(bool, map(_CHAT.match, stamped))) >= _MIN_LINES:
         return "\n".join(_chat(lines))
     if _num_headers(lines) >= 2 or any(_WROTE.fullmatch(line.strip()) for line in lines):
         return "\n".join(_mail(lines))
@@ -98,10 +101,17 @@ def _is_cue(line: str) -> bool:
 def _subtitles(lines: list[str]) -> Iterator[str]:
     """Yield sentences, which run on from one subtitle to the next."""
     said: list[str] = []
-    for line, after in zip(lines, [*lines[1:], ""]):
+    in_cue, last = False, ""
+    for before, line, after in zip(["", *lines], lines, [*lines[1:], ""]):
+        if _is_cue(line):
+            in_cue = True
+        elif not before.strip() and _CUE_COMMENT.match(line):
+            in_cue = False
         line = _CUE_MARKUP.sub("", line).strip()
-        if not line or _is_cue(line) or _is_cue(after) or line.startswith("WEBVTT"):
+        # Captions that roll up show each line again below the next.
+        if not line or not in_cue or line == last or _is_cue(line) or _is_cue(after):
             continue
+        last = line
         said.append(line)
         if ends_sentence(line):
             yield " ".join(said)
@@ -113,13 +123,13 @@ def _chat(lines: list[str]) -> Iterator[str]:
     """Yield each message behind the name of its writer, without the time."""
     current: list[str] = []
     for line in [*lines, "[00:00] end: "]:
-        match = _CHAT.match(line)
-        if match is None:
+        if _STAMP.match(line) is None:
             current.append(line.strip())
             continue
         if current and not _NO_MESSAGE.fullmatch(current[0].partition(": ")[2]):
             yield " ".join(filter(None, current))
-        current = [f"{match[1].strip()}: {match[2].strip()}"]
+        match = _CHAT.match(line)  # without a name, the program speaks: "Maya created the group"
+        current = [f"{match[1].strip()}: {match[2].strip()}"] if match else []
 
 
 def _num_headers(lines: list[str]) -> int:

@@ -200,10 +200,16 @@ _MAX_SHORT_NOTICE_WORDS = 9
 _BULLET = re.compile(r"^\s*[-*\u2022\u2023\u25e6\u2043\u00b7]\s+")
 _LIST_ITEM = re.compile(rf"{_BULLET.pattern}|^\s*\(?\d{{1,3}}[.)]\s+")
 _HYPHENATED = re.compile(r"[^\W\d_]-$")
+# "Pool to closeThe pool closes in May", "WHAT IT COSTSRepairs cost a million"
+_GLUED_TITLE = re.compile(
+    r"""(?:[^.!?]{3,100}?[a-z]{3}(?=(?:The|An?|In|On|At|It|He|She|They|We|This|There|For|After)\ [a-z\d])
+    | [A-Z][A-Z ]{4,80}[A-Z]{2}(?=[A-Z][a-z]{2}))(.+)""",
+    re.VERBOSE,
+)
 _NOTICE = re.compile(
     r"""\b(?:we|this\ (?:web)?site)\ uses?\ cookies | \baccept\ (?:all\ )?cookies
     | \bcookie\ (?:policy|settings|preferences|notice) | \ball\ rights\ reserved | ^\s*\u00a9
-    | \benable\ javascript""",
+    | \benable\ javascript | \bintended\ (?:solely|only)\ for\ the\b | \bin\ error\b.{0,60}\bdelete""",
     re.VERBOSE | re.IGNORECASE,
 )
 # These also occur in news: a line is a notice only if it says little else.
@@ -266,7 +272,14 @@ def split_text(text: str, max_words: int = MAX_PARAGRAPH_WORDS) -> list[str]:
     width = _wrap_width(lines)
     paragraphs = _join_wrapped(lines, width) if width else lines
     paragraphs = [_BULLET.sub("", paragraph, count=1).strip() for paragraph in paragraphs]
+    paragraphs = [part for paragraph in paragraphs for part in _without_glue(paragraph)]
     return [part for p in paragraphs if p for part in _split_long(p, max_words)]
+
+
+def _without_glue(paragraph: str) -> list[str]:
+    """Return a title and the text that follows it without a space."""
+    found = _GLUED_TITLE.match(paragraph)
+    return [paragraph[: found.start(1)], found[1]] if found else [paragraph]
 
 
 def is_fragment(text: str) -> bool:

@@ -4,7 +4,7 @@ import { count, freshId, h, hidden } from "./dom.js";
 import { plainReason } from "./result.js";
 import { readFile } from "./stream.js";
 
-const KINDS = ".txt,.md,.html,.htm,.pdf,.docx,.eml,.srt,.vtt,.gz,text/*";
+const KINDS = ".txt,.md,.html,.htm,.pdf,.docx,.eml,.mbox,.srt,.vtt,.gz,text/*";
 
 /** The documents as one box, with `add`, `replaceAll` and `filled`. */
 export class DocumentBox {

@@ -85,6 +85,29 @@ def test_batches_give_what_clusters_give_one_by_one(
     assert lines_of(target) == [{**s.to_record(), "seconds": 0} for s in alone]
 
 
+def test_a_corpus_that_changes_while_it_is_read_ends_the_run_and_keeps_what_is_done(
+    corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch, "WINDOW", 6)
+    number = 0
+
+    def summarize(self: Summarizer, clusters: Any, **options: Any) -> Any:
+        nonlocal number
+        number += 1
+        if number == 2:
+            with corpus.open("ab") as file:
+                file.write(corpus.read_bytes().splitlines(keepends=True)[0])
+        return whole(self, clusters, **options)
+
+    whole = Summarizer.summarize_each
+    monkeypatch.setattr(Summarizer, "summarize_each", summarize)
+    target = tmp_path / "out.jsonl"
+    with pytest.raises(DataError, match=r"clusters\.jsonl: changed while it was read"):
+        summarize_corpus(corpus, target, CONFIG, system="lexrank")
+    assert not target.exists()
+    assert len(lines_of(tmp_path / "out.jsonl.partial")) > 6
+
+
 @pytest.mark.usefixtures("jumping_clock")
 def test_a_clock_that_jumps_changes_no_result_and_no_estimate(
     corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -35,6 +37,33 @@ def test_a_damaged_gzip_file_says_how_far_it_was_read(write: Write) -> None:
     path = write("a.jsonl.gz", gzip.compress(lines)[:-3000])
     with pytest.raises(DataError, match=r"a\.jsonl\.gz: damaged gzip file after line \d+"):
         list(read_lines(path))
+
+
+@pytest.mark.parametrize("change", [lambda f: f.truncate(100), lambda f: f.write(b"more\n")])
+@pytest.mark.parametrize("packed", [False, True])
+def test_lines_of_a_file_that_changes_while_it_is_read_are_refused(
+    write: Write, packed: bool, change: Callable[[IO[bytes]], object]
+) -> None:
+    lines = b"".join(b"%019d\n" % n for n in range(20_000))
+    path = write("a.jsonl", gzip.compress(lines) if packed else lines)
+    reader = read_lines(path)
+    assert next(reader) == (1, b"0" * 19)
+    with path.open("r+b") as file:
+        file.seek(0, 2)
+        change(file)
+    # Cut off at the end of a line, or longer by one, it looks like a whole file.
+    with pytest.raises(DataError, match=r"a\.jsonl: (changed while it was read|damaged gzip)"):
+        list(reader)
+
+
+def test_parquet_rows_of_a_file_that_changes_while_it_is_read_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"n": range(1_000)}), path, row_group_size=100)
+    reader = read_parquet(path)
+    next(reader)
+    os.utime(path)
+    with pytest.raises(DataError, match=r"a\.parquet: changed while it was read; run this again"):
+        list(reader)
 
 
 def test_parquet_rows_are_read_in_order(tmp_path: Path) -> None:

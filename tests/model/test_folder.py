@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from unittest import mock
 
@@ -186,3 +187,20 @@ def test_a_damaged_folder_says_what_is_wrong(folder: Path, damage, message: str)
 def test_a_missing_folder_is_named() -> None:
     with pytest.raises(CheckpointError, match="nowhere/at/all: no such folder"):
         from_pretrained("nowhere/at/all")
+
+
+@pytest.mark.parametrize("damage", [lambda f: f.truncate(100), lambda f: f.write(b"\xff" * 4_000)])
+def test_a_loaded_network_does_not_depend_on_its_file(folder: Path, damage) -> None:  # type: ignore[no-untyped-def]
+    """In a process of its own: a mapped file that is cut off kills whoever reads it."""
+    network = from_pretrained(folder)
+    wanted = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    child = os.fork()
+    if child == 0:
+        with (folder / "model.safetensors").open("r+b") as file:
+            file.seek(2_000)
+            damage(file)
+        same = all(torch.equal(network.state_dict()[name], wanted[name]) for name in wanted)
+        os._exit(0 if same else 3)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    with pytest.raises(CheckpointError, match="copy it again"):
+        from_pretrained(folder)

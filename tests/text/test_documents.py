@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from hiersum.text.documents import (
     read_document,
     read_documents,
 )
-from hiersum.types import Document, Paragraph
+from hiersum.types import Document, Paragraph, Unread
 
 PROSE = "The harbour bridge reopened on Monday after eleven months of repairs."
 MORE = "Engineers replaced 212 cables of the bridge."
@@ -132,6 +133,36 @@ def test_read_documents_reports_every_entry_of_a_folder(write: Write, tmp_path: 
         ("loop", "a link to a folder"),
         ("script.py", "not a file type that is read from folders; name it explicitly"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("happens", "reason"),
+    [
+        (Path.unlink, "no such file any more"),
+        (lambda path: path.write_bytes(b""), "the file is empty"),
+        (lambda path: os.truncate(path, 40), None),
+    ],
+)
+def test_read_documents_reports_a_file_that_changes_while_its_folder_is_read(
+    write: Write,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    happens: Callable[[Path], object],
+    reason: str | None,
+) -> None:
+    write("a.txt", PROSE)
+    second = write("b.txt", PROSE)
+
+    def read(path: Path) -> tuple[Document, Unread | None]:
+        found = read_document(path)
+        if path.name == "a.txt":
+            happens(second)
+        return found
+
+    monkeypatch.setattr("hiersum.text.documents.read_document", read)
+    documents, unread = read_documents([tmp_path], CONFIG)
+    assert [document.text for document in documents] == ([PROSE] if reason else [PROSE, PROSE[:40]])
+    assert [part.reason for part in unread] == ([reason] if reason else [])
 
 
 def test_read_documents_follows_no_link_out_of_a_folder(write: Write, tmp_path: Path) -> None:

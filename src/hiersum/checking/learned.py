@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save_file
 from sentencepiece import SentencePieceProcessor
 from torch import Tensor
 
@@ -272,7 +272,7 @@ def _section(kind: type[_Section], values: Mapping[str, Any]) -> _Section:
 
 def _read_weights(path: Path) -> dict[str, Tensor]:
     try:
-        return dict(load_file(path))
+        return load(path.read_bytes())
     except (OSError, ValueError, SafetensorError) as error:
         raise CheckpointError(f"{path}: cannot be read ({error})") from error
 

@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import os
+import stat
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
@@ -32,10 +33,12 @@ _PICTURES = (".svg", ".png", ".pdf")
 def read_lines(path: Path, *, keep_blank: bool = False) -> Iterator[tuple[int, bytes]]:
     """Yield the lines of a plain or gzip file, numbered from 1; blank lines are skipped."""
     with open_binary(path) as file:
+        before = _state(file.fileno())
         for number in count(1):
             with _damage_of(path, f"after line {number - 1}"):
                 line = file.readline(MAX_RECORD_BYTES)
             if not line:
+                _check_unchanged(path, before, _state(file.fileno()))
                 return
             if len(line) == MAX_RECORD_BYTES:
                 raise DataError(f"{path}:{number}: a line of more than {MAX_RECORD_BYTES:,} bytes")
@@ -52,6 +55,17 @@ def read_whole(path: Path) -> bytes:
     if len(data) == MAX_RECORD_BYTES:
         raise DataError(f"{path}: more than {MAX_RECORD_BYTES:,} bytes; write it as .jsonl")
     return data
+
+
+def _state(file: int | Path) -> tuple[int, int] | None:
+    """Return what changes when someone writes to a file; nothing for a pipe."""
+    found = os.stat(file)
+    return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
+
+
+def _check_unchanged(path: Path, before: object, now: object) -> None:
+    if now != before:
+        raise DataError(f"{path}: changed while it was read; run this again when it is complete")
 
 
 @contextmanager
@@ -95,6 +109,7 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[d
 
     open_binary(path).close()
     try:
+        before = _state(path)
         # Reading a damaged file through a memory map can crash; plain reads raise.
         with pq.ParquetFile(path, memory_map=False) as file:
             missing = [c for c in columns or () if c not in file.schema_arrow.names]
@@ -105,6 +120,7 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> Iterator[d
                 )
             for batch in file.iter_batches(batch_size=_ROWS_AT_A_TIME, columns=columns):
                 yield from batch.to_pylist()
+        _check_unchanged(path, before, _state(path))
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         reason = str(error).split("\n")[0][:200]
         raise DataError(f"{path}: damaged Parquet file ({reason})") from error

@@ -202,7 +202,8 @@ def _check_kind(path: Path, folder: Path | None) -> None:
         reason = "a link to a folder" if path.is_symlink() else "the folder cannot be entered"
         raise InputError(f"{_shown(path)}: {reason}")
     if not path.is_file():
-        raise InputError(f"{_shown(path)}: not a regular file")
+        reason = "not a regular file" if os.path.lexists(path) else "no such file any more"
+        raise InputError(f"{_shown(path)}: {reason}")
     if folder and path.is_symlink() and not path.resolve().is_relative_to(folder.resolve()):
         reason = "a link to a file outside the folder; name it explicitly"
         raise InputError(f"{_shown(path)}: {reason}")

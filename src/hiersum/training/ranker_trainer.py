@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save_file
 from torch import Tensor
 from torch.nn import functional
 
@@ -300,7 +300,7 @@ def newest_state(root: Path) -> tuple[RankerState, dict[str, dict[str, Tensor]]]
         return None
     try:
         state = RankerState(**json.loads((folders[-1] / STATE).read_bytes()))
-        tensors = load_file(folders[-1] / TENSORS)
+        tensors = load((folders[-1] / TENSORS).read_bytes())
     except (OSError, ValueError, TypeError, SafetensorError) as error:
         raise CheckpointError(
             f"{folders[-1]}: damaged ({error}); remove this folder to start over"

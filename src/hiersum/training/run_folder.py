@@ -24,7 +24,7 @@ from types import FrameType
 from typing import Any, Self
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load, save_file
 from torch import Tensor
 
 from hiersum.config import Config, config_from_dict, config_to_dict, config_to_toml, read_toml
@@ -77,7 +77,7 @@ class Checkpoint:
         """Return the optimizer state."""
         path = self.folder / MOMENTS
         try:
-            tensors: dict[str, Tensor] = load_file(path)
+            tensors: dict[str, Tensor] = load(path.read_bytes())
         except (SafetensorError, OSError) as error:
             raise CheckpointError(f"{path}: cannot be read ({error})") from error
         return tensors

@@ -32,7 +32,7 @@ def num_pictures(cell: dict[str, Any]) -> int:
 def test_notebook_is_small_and_shows_what_it_did() -> None:
     cells = read_code(TOUR)
     assert [cell["execution_count"] for cell in cells] == list(range(1, len(cells) + 1))
-    assert sum(map(num_pictures, cells)) == 4
+    assert sum(map(num_pictures, cells)) == 5
     outputs = [out for cell in cells for out in cell["outputs"]]
     assert not [out for out in outputs if out["output_type"] == "error"]
     assert not [out for out in outputs if out.get("name") == "stderr"]

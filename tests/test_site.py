@@ -160,3 +160,19 @@ def test_site_search_finds_a_page(
     box.press_sequentially("glossary")
     watched.page.locator(".md-search-result__link[href*='glossary.html']").first.wait_for()
     watched.assert_quiet(address)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_site_text_and_links_can_be_told_apart(
+    address: str,
+    open_page: Callable[..., WatchedPage],  # noqa: F811
+    scheme: str,
+) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    rules = ["color-contrast", "link-in-text-block", "aria-dialog-name"]
+    options = {"runOnly": {"type": "rule", "values": rules}}
+    for name in ("index", "architecture", "extending", "human-evaluation", "tutorials/train"):
+        page = open_page(f"{address}{name}.html", color_scheme=scheme).page
+        results = Axe().run(page, options=options)
+        assert results.violations_count == 0, f"{name}: {results.generate_report()}"

@@ -1,26 +1,33 @@
 """How well the bundled model plans and writes, measured without readers; and sheets for readers.
 
     python benchmarks/writer_quality.py DATA [--model DIR] [--limit 100] [--sheets OUT.jsonl]
+    python benchmarks/writer_quality.py DATA --perfect-plans
 
 DATA holds `written/test.parquet` and `folders/`. Reported for `written` test, the folders and
-`benchmarks/kinds.jsonl`, each with its interval: ROUGE beside LexRank, Lead and the writer with the
-references' own plans; new word pairs, copied sentences, words, quotations; names and numbers that the
-plan's paragraphs hold; how often the planner's first choice is cited, beside three simple planners and
-with the global layers silenced.
+`benchmarks/kinds.jsonl`, each with its interval: ROUGE beside LexRank and Lead; new word pairs,
+copied sentences, words, quotations; names and numbers that the plan's paragraphs hold; how often the
+planner's first choice is cited, beside three simple planners and with the global layers silenced.
+
+`--perfect-plans` instead compares the planner with the references' own plans, on clusters of
+`written` drawn at random: each sentence is written from the source sentences of a reference sentence,
+found from its citations as in training.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import torch
 from measure import write_results
+from torch import Tensor
 
 from hiersum import Cluster, Document, Summarizer, load_config
 from hiersum.data.batches import collate
@@ -30,6 +37,7 @@ from hiersum.graphs.similarity import pagerank, similarity_graph
 from hiersum.jobs.progress import tracked
 from hiersum.model.hierarchy import GlobalLayer
 from hiersum.model.network import EncoderDecoder
+from hiersum.model.planner import Plan
 from hiersum.pretrained import FOLDER, recommended_settings
 from hiersum.ranking.ranker import SimilarityRanker
 from hiersum.text.facts import SourceFacts, find_facts
@@ -37,6 +45,8 @@ from hiersum.text.overlap import lcs_overlap, ngram_overlap
 from hiersum.text.sentences import split_sentences
 from hiersum.text.words import count_words, split_words
 from hiersum.types import Example, Paragraph, Summary
+from hiersum.writing.page import Page
+from hiersum.writing.planned import PlannedSearch
 
 KINDS = Path(__file__).parent / "kinds.jsonl"
 ROUNDS = 1_000
@@ -52,14 +62,18 @@ def interval(values: Sequence[float], *, factor: float = 100.0) -> dict[str, flo
     return {"mean": round(array.mean(), 2), "low": round(low, 2), "high": round(high, 2)}
 
 
-def rouge(texts: Sequence[str], references: Sequence[str]) -> dict[str, Any]:
-    """Return ROUGE-1, 2 and L F1, stemmed, with intervals."""
-    scores = {
+def rouge_of(texts: Sequence[str], references: Sequence[str]) -> dict[str, Any]:
+    """Return ROUGE-1, 2 and L F1 of each text, stemmed."""
+    return {
         "R-1": ngram_overlap(references, texts, 1).f1,
         "R-2": ngram_overlap(references, texts, 2).f1,
         "R-L": lcs_overlap(references, texts).f1,
     }
-    return {name: interval(list(values)) for name, values in scores.items()}
+
+
+def rouge(texts: Sequence[str], references: Sequence[str]) -> dict[str, Any]:
+    """Return the means of ROUGE with intervals."""
+    return {name: interval(values) for name, values in rouge_of(texts, references).items()}
 
 
 def pairs_of(text: str) -> set[tuple[str, str]]:
@@ -104,11 +118,14 @@ def form(summaries: Sequence[Summary]) -> dict[str, Any]:
     }
 
 
-def measure(summarizer: Summarizer, clusters: Sequence[Cluster]) -> dict[str, Any]:
+def measure(
+    summarizer: Summarizer, clusters: Sequence[Cluster], *, shows_references: bool = False
+) -> dict[str, Any]:
     """Write about clusters with all systems; return the summaries of the model with all scores."""
     bare = [replace(cluster, summary=None, cited=()) for cluster in clusters]
     references = [cluster.summary or "" for cluster in clusters]
-    written = list(tracked(summarizer.summarize_many(bare), "writing", len(bare)))
+    read = clusters if shows_references else bare
+    written = list(tracked(summarizer.summarize_many(read), "writing", len(bare)))
     result: dict[str, Any] = {
         "clusters": len(clusters),
         "model": rouge([s.text for s in written], references) | form(written),
@@ -122,6 +139,37 @@ def measure(summarizer: Summarizer, clusters: Sequence[Cluster]) -> dict[str, An
         ]
         result[f"{system}, as long as the model's"] = rouge(texts, references)
     return {"scores": result, "summaries": written}
+
+
+class ReferencePlans(PlannedSearch):
+    """Writes from the plans of each cluster's own summary, not the planner's."""
+
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self._left: dict[int, list[Plan]] = {}
+
+    def _choose(self, page: Page, state_D: Tensor) -> Plan | None:
+        if page.retry:
+            return super()._choose(page, state_D)
+        left = self._left.setdefault(id(page), list(page.example.plans))
+        return left.pop(0) if left else None
+
+
+def ceiling(summarizer: Summarizer, clusters: Sequence[Cluster]) -> dict[str, Any]:
+    """Write about clusters from the planner's plans and from the references'."""
+    planner = measure(summarizer, clusters)
+    with patch("hiersum.writing.neural.PlannedSearch", ReferencePlans):
+        perfect = measure(summarizer, clusters, shows_references=True)
+    references = [cluster.summary or "" for cluster in clusters]
+    texts = [[s.text for s in measured["summaries"]] for measured in (perfect, planner)]
+    gains = zip(*(rouge_of(of_system, references).values() for of_system in texts))
+    return {
+        "the planner's plans": planner["scores"],
+        "the references' plans": perfect["scores"],
+        "gain, paired": {
+            name: interval(one - other) for name, (one, other) in zip(("R-1", "R-2", "R-L"), gains)
+        },
+    }
 
 
 def gold_paragraphs(example: Example) -> list[set[int]]:
@@ -243,19 +291,24 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=100)
     parser.add_argument("--split", default="test")
     parser.add_argument("--sheets", type=Path)
+    parser.add_argument("--perfect-plans", action="store_true")
     parser.add_argument("--set", dest="settings", action="append", default=[])
     parser.add_argument("--name", default="writer_quality")
     options = parser.parse_args()
     config = load_config(None, options.settings, recommended=recommended_settings(options.model))
     summarizer = Summarizer.from_pretrained(options.model, config=config)
     written = list(read_corpus(options.data / "written" / f"{options.split}.parquet"))
+    results: dict[str, Any] = {"model": str(options.model.name), "settings": options.settings}
+    if options.perfect_plans:
+        drawn = random.Random(1).sample(written, options.limit)
+        write_results("perfect_plans", results | ceiling(summarizer, drawn))
+        return
     written = written[: options.limit]
     sets = {f"written {options.split}": written}
     if options.split == "test":
         folders = read_corpus(options.data / "folders")
         sets["folders"] = [as_text(cluster) for cluster in folders]
         sets["kinds"] = list(read_corpus(KINDS))
-    results: dict[str, Any] = {"model": str(options.model.name), "settings": options.settings}
     for name, clusters in sets.items():
         measured = measure(summarizer, clusters[: options.limit])
         results[name] = measured["scores"]

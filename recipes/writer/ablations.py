@@ -1,0 +1,348 @@
+"""Train small writers that differ in one factor from a base, and compare them on held-out clusters.
+
+    python recipes/writer/ablations.py START LEADS CITED VALID RUN [--results ablations]
+
+START is a model folder with an untrained planner (add_planner.py). LEADS, CITED and VALID are prepared
+sets: supported Wikipedia leads (prepared without a planner), cited summaries, and held-out ones, as in
+recipes/writer/README.md. Every arm makes the same number of updates with batches of the same number of clusters.
+A finished arm is kept in RUN/ARM.json; run the command again to go on with the next one. The
+results compare each arm with the base: differences are paired by cluster, with bootstrap intervals.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import json
+import random
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hiersum.config import SearchConfig, TrainingConfig
+from hiersum.data.batches import collate, outline_of
+from hiersum.data.shards import PreparedSet
+from hiersum.jobs.atomic import replacing
+from hiersum.model.folder import TOKENIZER, from_pretrained
+from hiersum.model.network import EncoderDecoder
+from hiersum.model.planner import Plan, SourceSentences, plan_rows
+from hiersum.text.overlap import lcs_overlap, ngram_overlap
+from hiersum.text.tokenizer import Tokenizer
+from hiersum.training.objective import Objective, freeze, learning_rate, make_optimizer
+from hiersum.types import Example
+from hiersum.writing.beam import beam_search
+from hiersum.writing.policy import join_others
+
+LEAD_UPDATES, CITED_UPDATES, BATCH_SIZE = 40, 80, 8
+NUM_VALID, NUM_WRITTEN = 100, 40
+FROZEN = ("source_words", *(f"encoder.layers.{n}." for n in range(4)))
+SEARCH = SearchConfig(beam_size=1, min_length=6, max_length=64, no_repeat_ngram=4)
+ROUNDS = 5_000
+
+
+@dataclass(frozen=True)
+class Arm:
+    """What an arm does differently."""
+
+    has_plans: bool = True
+    """Otherwise the decoder attends to all paragraphs, and there is no planner."""
+    has_global: bool = True
+    """Otherwise paragraphs do not read each other."""
+    reads_leads: bool = True
+    """Otherwise the updates of the lead stage are spent on cited summaries."""
+    share: float = 1.0
+    """Of the clusters that the base sees, each once; fewer are seen several times."""
+    seed: int = 1
+    """Of dropout and the order of clusters."""
+
+
+ARMS = {
+    "base": Arm(),
+    "no plans": Arm(has_plans=False),
+    "no global layers": Arm(has_global=False),
+    "one stage": Arm(reads_leads=False),
+    "half of the clusters": Arm(share=0.5),
+    "base, another seed": Arm(seed=2),
+}
+
+
+def load(start: Path, arm: Arm) -> EncoderDecoder:
+    """Return the starting network of an arm, with its planner."""
+    network = from_pretrained(start, dropout=0.1)
+    assert isinstance(network, EncoderDecoder)
+    if not arm.has_global:  # they come last, and change nothing before they are trained
+        local = [n for n, kind in enumerate(network.config.layers) if kind == "local"]
+        network.encoder.layers = network.encoder.layers[: len(local)]
+    return network
+
+
+def batches(examples: Sequence[Example], seed: int) -> Iterator[list[Example]]:
+    """Yield batches without end, in another order each time round."""
+    for epoch in itertools.count():
+        order = list(examples)
+        random.Random(1_000 * seed + epoch).shuffle(order)
+        yield from (order[n : n + BATCH_SIZE] for n in range(0, len(order), BATCH_SIZE))
+
+
+def learn(network: EncoderDecoder, examples: Sequence[Example], updates: int, arm: Arm) -> None:
+    """Train for some updates."""
+    training = TrainingConfig(
+        steps=updates, learning_rate=4e-4, schedule="linear", warmup_steps=8, seed=arm.seed
+    )
+    freeze(network, FROZEN)
+    optimizer = make_optimizer(network, training)
+    objective = Objective(network.train(), smoothing=0.05)
+    stream = itertools.islice(batches(examples, arm.seed), updates)
+    for step, chosen in enumerate(stream, 1):
+        began = time.process_time()
+        torch.manual_seed(arm.seed + 1_000_003 * step)
+        batch = collate(chosen)
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            losses = objective(batch)
+        num_tokens = sum(batch.target_lengths)
+        (losses.total / num_tokens).backward()
+        torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(training, step, network.config.width)
+        optimizer.step()
+        optimizer.zero_grad()
+        seconds = time.process_time() - began
+        print(f"{step} {float(losses.plain) / num_tokens:.3f} {seconds:.1f} s", flush=True)
+    network.eval()
+
+
+def train(
+    start: Path, run: Path, arm: Arm, leads: list[Example], cited: list[Example]
+) -> EncoderDecoder:
+    """Return the trained network of an arm; arms that read leads alike share that stage."""
+    network = load(start, arm)
+    planner = network.planner
+    if arm.reads_leads:
+        network.planner = None  # leads have no plans
+        path = run / f"leads-{arm.has_global}-{arm.seed}.pt"
+        if not path.exists():
+            learn(network, leads, LEAD_UPDATES, arm)
+            with replacing(path) as partial:
+                torch.save(network.state_dict(), partial)
+        network.load_state_dict(torch.load(path, weights_only=True))
+    network.planner = planner if arm.has_plans else None
+    if arm.share < 1:
+        seen = [
+            example
+            for chosen in itertools.islice(batches(cited, arm.seed), CITED_UPDATES)
+            for example in chosen
+        ]
+        cited = seen[: round(arm.share * len(seen))]
+    updates = CITED_UPDATES + (0 if arm.reads_leads else LEAD_UPDATES)
+    learn(network, [without_plans(e) for e in cited] if not arm.has_plans else cited, updates, arm)
+    return network
+
+
+def without_plans(example: Example) -> Example:
+    """Return an example whose sentences are all written from the whole source."""
+    return replace(example, plans=((),) * len(example.plans))
+
+
+@torch.no_grad()
+def losses_of(network: EncoderDecoder, example: Example) -> dict[str, float]:
+    """Return sums over the pieces of a held-out summary and over the planner's decisions."""
+    batch = collate([example])
+    losses = Objective(network, smoothing=0)(batch)
+    return {
+        "loss": float(losses.plain),
+        "pieces": sum(batch.target_lengths),
+        "plan loss": float(losses.plan),
+        "boundaries": batch.num_boundaries,
+    }
+
+
+Choose = Callable[[int, Tensor, SourceSentences, list[Plan]], Plan]
+"""The plan of a cluster's next sentence, given the decoder's state and the plans before."""
+
+
+@torch.no_grad()
+def write(
+    network: EncoderDecoder, examples: Sequence[Example], tokenizer: Tokenizer, choose: Choose
+) -> list[str]:
+    """Write as many sentences of each cluster as its reference has, greedily and unchecked."""
+    counts = [len(example.plans) for example in examples]
+    batch = collate([replace(example, target_ids=None, plans=()) for example in examples])
+    encoded, outlines = network.encode(batch), list(map(outline_of, examples))
+    sources = network.source_sentences(encoded, batch)
+    plans: list[list[Plan]] = [[] for _ in examples]
+    ids: list[list[int]] = [[] for _ in examples]
+    for number in range(max(counts)):
+        active = [n for n, count in enumerate(counts) if count > number]
+        written = None
+        states: list[Any] = [network.planner and network.planner.start] * len(active)
+        if number:
+            before = [plans[n] if n in active else [] for n in range(len(examples))]
+            written, states = network.read_written(
+                encoded, outlines, before, [ids[n] for n in active]
+            )
+        for n, state_D in zip(active, states):
+            plans[n].append(choose(n, state_D, sources[n], plans[n]))
+        rows = plan_rows(
+            outlines,
+            [plans[n][-1:] if n in active else [] for n in range(len(examples))],
+            [[1] if n in active else [] for n in range(len(examples))],
+        )
+        found = beam_search(
+            network,
+            encoded.narrowed(rows, written),
+            SEARCH,
+            num_clusters=len(active),
+            begin_id=[tokenizer.end_id if number else tokenizer.begin_id] * len(active),
+            end_id=tokenizer.end_id,
+            forbidden=tokenizer.forbidden_ids(network.config.vocab_size),
+        )
+        for n, (best, *_) in zip(active, found):
+            pieces = [piece for piece in best.token_ids if piece != tokenizer.end_id]
+            ids[n] += [*pieces, tokenizer.end_id]
+    return [tokenizer.decode(of_cluster) for of_cluster in ids]
+
+
+def own_plan(network: EncoderDecoder) -> Choose:
+    """Return a choice of the network's own planner, which never stops."""
+
+    def choose(_: int, state_D: Tensor, source: SourceSentences, before: list[Plan]) -> Plan:
+        assert network.planner is not None
+        used = frozenset(number for plan in before for number in plan)
+        scores = network.planner(state_D[None], source, [before])[0, :-1]
+        scores[list(used)] = -torch.inf
+        main = int(scores.argmax())
+        joins = network.planner.joining(state_D[None], source, [main])[0]
+        return join_others(main, joins.double().numpy(), used)
+
+    return choose
+
+
+def judge(
+    network: EncoderDecoder, valid: Sequence[Example], tokenizer: Tokenizer
+) -> dict[str, Any]:
+    """Return an arm's losses and summaries on held-out clusters."""
+    has_plans = network.planner is not None
+    valid = valid if has_plans else [without_plans(example) for example in valid]
+    result: dict[str, Any] = {"losses": [losses_of(network, example) for example in valid]}
+    few = valid[:NUM_WRITTEN]
+    ways: dict[str, Choose] = {"its own plans": lambda *_: ()}
+    if has_plans:
+        ways = {"its own plans": own_plan(network)}
+    for name in ways:
+        texts = []
+        for start in range(0, len(few), 10):
+            texts += write(network, few[start : start + 10], tokenizer, ways[name])
+        result[name] = texts
+    if has_plans:
+        texts = []
+        for start in range(0, len(few), 10):
+            part = few[start : start + 10]
+            texts += write(
+                network, part, tokenizer, lambda n, _s, _o, before, p=part: p[n].plans[len(before)]
+            )
+        result["the references' plans"] = texts
+    return result
+
+
+def interval(values: np.ndarray) -> dict[str, float]:
+    """Return the 2.5 % and 97.5 % quantiles of bootstrap values."""
+    low, high = np.quantile(values, [0.025, 0.975])
+    return {"low": round(float(low), 3), "high": round(float(high), 3)}
+
+
+def draws(count: int) -> np.ndarray:
+    """Return which clusters each round of the bootstrap draws, the same for every arm."""
+    return np.random.default_rng(1).integers(count, size=(ROUNDS, count))
+
+
+def ratio(losses: Sequence[dict[str, float]], over: str, under: str) -> tuple[float, np.ndarray]:
+    """Return a loss per unit over all clusters, and in each round."""
+    sums, units = (np.array([of[name] for of in losses]) for name in (over, under))
+    drawn = draws(len(losses))
+    return float(sums.sum() / units.sum()), sums[drawn].sum(1) / units[drawn].sum(1)
+
+
+def compared(
+    found: dict[str, dict[str, Any]], references: Sequence[str], base: str = "base"
+) -> dict[str, Any]:
+    """Return each arm's scores with the paired difference from the base."""
+    result: dict[str, Any] = {}
+    for name, arm in found.items():
+        scores = result[name] = {}
+        for over, under in (("loss", "pieces"), ("plan loss", "boundaries")):
+            if not any(of[under] for of in arm["losses"]):
+                continue
+            value, rounds = ratio(arm["losses"], over, under)
+            other, other_rounds = ratio(found[base]["losses"], over, under)
+            scores[f"{over} / {under}"] = {"value": round(value, 3)}
+            scores[f"{over} / {under}"] |= {
+                "minus base": round(value - other, 3),
+                **interval(rounds - other_rounds),
+            }
+        for way in ("its own plans", "the references' plans"):
+            if way not in arm:
+                continue
+            ours, base_scores = rouge(arm[way], references), rouge(found[base][way], references)
+            scores[way] = {
+                kind: {
+                    "value": round(float(ours[kind].mean()), 2),
+                    "minus base": round(float((ours[kind] - base_scores[kind]).mean()), 2),
+                    **interval((ours[kind] - base_scores[kind])[draws(len(references))].mean(1)),
+                }
+                for kind in ours
+            }
+    return result
+
+
+def rouge(texts: Sequence[str], references: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return stemmed ROUGE F1 of each text, in points."""
+    return {
+        "R-1": 100 * np.array(ngram_overlap(references, texts, 1).f1),
+        "R-2": 100 * np.array(ngram_overlap(references, texts, 2).f1),
+        "R-L": 100 * np.array(lcs_overlap(references, texts).f1),
+    }
+
+
+def main() -> None:
+    """Train and judge every arm, then compare them."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    for name in ("start", "leads", "cited", "valid", "run"):
+        parser.add_argument(name, type=Path)
+    parser.add_argument("--arms", nargs="+", default=list(ARMS), choices=list(ARMS))
+    parser.add_argument("--compare", action="store_true", help="only compare the finished arms")
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    options.run.mkdir(parents=True, exist_ok=True)
+    leads, cited, valid = (
+        list(PreparedSet.open(folder).read())
+        for folder in (options.leads, options.cited, options.valid)
+    )
+    valid = random.Random(1).sample(valid, NUM_VALID)
+    tokenizer = Tokenizer.load(options.start / TOKENIZER, "t5")
+    for name in options.arms:
+        path = options.run / f"{name}.json"
+        if options.compare or path.exists():
+            continue
+        print(f"{name}: {len(leads)} leads, {len(cited)} cited", flush=True)
+        network = train(options.start, options.run, ARMS[name], leads, cited)
+        result = judge(network, valid, tokenizer)
+        with replacing(path) as partial:
+            partial.write_text(json.dumps(result))
+    references = [example.target or "" for example in valid[:NUM_WRITTEN]]
+    found = {
+        n: json.loads((options.run / f"{n}.json").read_text())
+        for n in ARMS
+        if (options.run / f"{n}.json").exists()
+    }
+    print(json.dumps(compared(found, references), indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,12 +1,12 @@
-"""Train small writers that differ in one factor from a base, and compare them on held-out clusters.
+"""Train small writers that differ from a base in one factor, and compare them on held-out clusters.
 
-    python recipes/writer/ablations.py START LEADS CITED VALID RUN [--results ablations]
+    python recipes/writer/ablations.py START LEADS CITED VALID RUN
 
 START is a model folder with an untrained planner (add_planner.py). LEADS, CITED and VALID are prepared
-sets: supported Wikipedia leads (prepared without a planner), cited summaries, and held-out ones, as in
-recipes/writer/README.md. Every arm makes the same number of updates with batches of the same number of clusters.
-A finished arm is kept in RUN/ARM.json; run the command again to go on with the next one. The
-results compare each arm with the base: differences are paired by cluster, with bootstrap intervals.
+sets: supported Wikipedia leads without plans, cited summaries, and held-out ones (README.md). All arms
+make the same number of updates with batches of the same number of clusters. A finished arm is kept in
+RUN/ARM.json; run the command again to go on with the next. Each arm is compared with the base, paired
+by cluster, with bootstrap intervals.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from hiersum.config import SearchConfig, TrainingConfig
@@ -40,11 +42,15 @@ from hiersum.types import Example
 from hiersum.writing.beam import beam_search
 from hiersum.writing.policy import join_others
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from measure import write_results
+
 LEAD_UPDATES, CITED_UPDATES, BATCH_SIZE = 40, 80, 8
 NUM_VALID, NUM_WRITTEN = 100, 40
 FROZEN = ("source_words", *(f"encoder.layers.{n}." for n in range(4)))
 SEARCH = SearchConfig(beam_size=1, min_length=6, max_length=64, no_repeat_ngram=4)
 ROUNDS = 5_000
+OWN, PERFECT = "its own plans", "the references' plans"
 
 
 @dataclass(frozen=True)
@@ -163,6 +169,8 @@ def losses_of(network: EncoderDecoder, example: Example) -> dict[str, float]:
     }
 
 
+Rounds = tuple[float, NDArray[np.float64]]
+"""A score, and what it is in each round of the bootstrap."""
 Choose = Callable[[int, Tensor, SourceSentences, list[Plan]], Plan]
 """The plan of a cluster's next sentence, given the decoder's state and the plans before."""
 
@@ -209,6 +217,13 @@ def write(
     return [tokenizer.decode(of_cluster) for of_cluster in ids]
 
 
+def reference_plan(
+    examples: Sequence[Example], number: int, _: Tensor, __: SourceSentences, before: list[Plan]
+) -> Plan:
+    """Return the plan of the reference's sentence."""
+    return examples[number].plans[len(before)]
+
+
 def own_plan(network: EncoderDecoder) -> Choose:
     """Return a choice of the network's own planner, which never stops."""
 
@@ -231,92 +246,74 @@ def judge(
     has_plans = network.planner is not None
     valid = valid if has_plans else [without_plans(example) for example in valid]
     result: dict[str, Any] = {"losses": [losses_of(network, example) for example in valid]}
-    few = valid[:NUM_WRITTEN]
-    ways: dict[str, Choose] = {"its own plans": lambda *_: ()}
+    parts = [valid[start : start + 10] for start in range(0, NUM_WRITTEN, 10)]
+    own = own_plan(network) if has_plans else lambda *_: ()
+    result[OWN] = [text for part in parts for text in write(network, part, tokenizer, own)]
     if has_plans:
-        ways = {"its own plans": own_plan(network)}
-    for name in ways:
-        texts = []
-        for start in range(0, len(few), 10):
-            texts += write(network, few[start : start + 10], tokenizer, ways[name])
-        result[name] = texts
-    if has_plans:
-        texts = []
-        for start in range(0, len(few), 10):
-            part = few[start : start + 10]
-            texts += write(
-                network, part, tokenizer, lambda n, _s, _o, before, p=part: p[n].plans[len(before)]
-            )
-        result["the references' plans"] = texts
+        result[PERFECT] = [
+            text
+            for part in parts
+            for text in write(network, part, tokenizer, partial(reference_plan, part))
+        ]
     return result
 
 
-def interval(values: np.ndarray) -> dict[str, float]:
-    """Return the 2.5 % and 97.5 % quantiles of bootstrap values."""
-    low, high = np.quantile(values, [0.025, 0.975])
-    return {"low": round(float(low), 3), "high": round(float(high), 3)}
+def difference(ours: Rounds, others: Rounds, digits: int) -> dict[str, float]:
+    """Return a score, and its difference from another with a bootstrap interval."""
+    (value, rounds), (other, other_rounds) = ours, others
+    low, high = np.quantile(rounds - other_rounds, [0.025, 0.975])
+    numbers = {"value": value, "minus base": value - other, "low": low, "high": high}
+    return {name: round(float(number), digits) for name, number in numbers.items()}
 
 
-def draws(count: int) -> np.ndarray:
-    """Return which clusters each round of the bootstrap draws, the same for every arm."""
-    return np.random.default_rng(1).integers(count, size=(ROUNDS, count))
+def ratio(sums: Sequence[float], units: Sequence[float]) -> Rounds:
+    """Return the mean per unit over all clusters, and over those that each round draws."""
+    over, under = np.array(sums), np.array(units)
+    drawn = np.random.default_rng(1).integers(len(over), size=(ROUNDS, len(over)))
+    return over.sum() / under.sum(), over[drawn].sum(1) / under[drawn].sum(1)
 
 
-def ratio(losses: Sequence[dict[str, float]], over: str, under: str) -> tuple[float, np.ndarray]:
-    """Return a loss per unit over all clusters, and in each round."""
-    sums, units = (np.array([of[name] for of in losses]) for name in (over, under))
-    drawn = draws(len(losses))
-    return float(sums.sum() / units.sum()), sums[drawn].sum(1) / units[drawn].sum(1)
-
-
-def compared(
-    found: dict[str, dict[str, Any]], references: Sequence[str], base: str = "base"
-) -> dict[str, Any]:
-    """Return each arm's scores with the paired difference from the base."""
-    result: dict[str, Any] = {}
-    for name, arm in found.items():
-        scores = result[name] = {}
-        for over, under in (("loss", "pieces"), ("plan loss", "boundaries")):
-            if not any(of[under] for of in arm["losses"]):
-                continue
-            value, rounds = ratio(arm["losses"], over, under)
-            other, other_rounds = ratio(found[base]["losses"], over, under)
-            scores[f"{over} / {under}"] = {"value": round(value, 3)}
-            scores[f"{over} / {under}"] |= {
-                "minus base": round(value - other, 3),
-                **interval(rounds - other_rounds),
-            }
-        for way in ("its own plans", "the references' plans"):
-            if way not in arm:
-                continue
-            ours, base_scores = rouge(arm[way], references), rouge(found[base][way], references)
-            scores[way] = {
-                kind: {
-                    "value": round(float(ours[kind].mean()), 2),
-                    "minus base": round(float((ours[kind] - base_scores[kind]).mean()), 2),
-                    **interval((ours[kind] - base_scores[kind])[draws(len(references))].mean(1)),
-                }
-                for kind in ours
-            }
-    return result
-
-
-def rouge(texts: Sequence[str], references: Sequence[str]) -> dict[str, np.ndarray]:
-    """Return stemmed ROUGE F1 of each text, in points."""
+def compared(arms: dict[str, dict[str, Any]], references: Sequence[str]) -> dict[str, Any]:
+    """Return each arm's scores, each with its difference from the base."""
+    rounds = {name: rounds_of(arm, references) for name, arm in arms.items()}
     return {
-        "R-1": 100 * np.array(ngram_overlap(references, texts, 1).f1),
-        "R-2": 100 * np.array(ngram_overlap(references, texts, 2).f1),
-        "R-L": 100 * np.array(lcs_overlap(references, texts).f1),
+        name: {
+            score: difference(ours, rounds["base"][score], 3 if "loss" in score else 2)
+            for score, ours in of_arm.items()
+        }
+        for name, of_arm in rounds.items()
     }
 
 
+def rounds_of(arm: dict[str, Any], references: Sequence[str]) -> dict[str, Rounds]:
+    """Return every score of an arm with its bootstrap rounds."""
+    losses = {name: [of[name] for of in arm["losses"]] for name in arm["losses"][0]}
+    found = {"loss a piece": ratio(losses["loss"], losses["pieces"])}
+    if any(losses["plan loss"]):
+        found["planner's loss a boundary"] = ratio(losses["plan loss"], losses["boundaries"])
+    ones = [1.0] * len(references)
+    for way in (OWN, PERFECT):
+        for kind, values in rouge(arm[way], references).items() if way in arm else ():
+            found[f"{kind}, {way}"] = ratio(values, ones)
+    return found
+
+
+def rouge(texts: Sequence[str], references: Sequence[str]) -> dict[str, list[float]]:
+    """Return stemmed ROUGE F1 of each text, in points."""
+    found = {
+        "R-1": ngram_overlap(references, texts, 1).f1,
+        "R-2": ngram_overlap(references, texts, 2).f1,
+        "R-L": lcs_overlap(references, texts).f1,
+    }
+    return {name: [100 * float(value) for value in values] for name, values in found.items()}
+
+
 def main() -> None:
-    """Train and judge every arm, then compare them."""
+    """Train and judge the arms that are missing, then compare all."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     for name in ("start", "leads", "cited", "valid", "run"):
         parser.add_argument(name, type=Path)
     parser.add_argument("--arms", nargs="+", default=list(ARMS), choices=list(ARMS))
-    parser.add_argument("--compare", action="store_true", help="only compare the finished arms")
     options = parser.parse_args()
     torch.set_num_threads(1)
     options.run.mkdir(parents=True, exist_ok=True)
@@ -326,22 +323,27 @@ def main() -> None:
     )
     valid = random.Random(1).sample(valid, NUM_VALID)
     tokenizer = Tokenizer.load(options.start / TOKENIZER, "t5")
+    arms = {}
     for name in options.arms:
         path = options.run / f"{name}.json"
-        if options.compare or path.exists():
-            continue
-        print(f"{name}: {len(leads)} leads, {len(cited)} cited", flush=True)
-        network = train(options.start, options.run, ARMS[name], leads, cited)
-        result = judge(network, valid, tokenizer)
-        with replacing(path) as partial:
-            partial.write_text(json.dumps(result))
+        if not path.exists():
+            print(name, flush=True)
+            network = train(options.start, options.run, ARMS[name], leads, cited)
+            with replacing(path) as partly:
+                partly.write_text(json.dumps(judge(network, valid, tokenizer)))
+        arms[name] = json.loads(path.read_text())
     references = [example.target or "" for example in valid[:NUM_WRITTEN]]
-    found = {
-        n: json.loads((options.run / f"{n}.json").read_text())
-        for n in ARMS
-        if (options.run / f"{n}.json").exists()
+    settings = {
+        "updates": {"leads": LEAD_UPDATES, "cited": CITED_UPDATES},
+        "clusters": {
+            "a batch": BATCH_SIZE,
+            "leads": len(leads),
+            "cited": len(cited),
+            "loss": NUM_VALID,
+            "written": NUM_WRITTEN,
+        },
     }
-    print(json.dumps(compared(found, references), indent=2))
+    write_results("ablations", settings | {"arms": compared(arms, references)})
 
 
 if __name__ == "__main__":

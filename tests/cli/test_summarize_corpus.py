@@ -122,6 +122,8 @@ def test_a_clock_that_jumps_changes_no_result_and_no_estimate(
     left = re.findall(r"about (\S+ \S+) left", caplog.text)
     assert left
     assert all(re.fullmatch(r"\d+ (s|min)", each) for each in left), left
+    assert caplog.messages[0].startswith("summarising: 1 of 20 (5%)")
+    assert caplog.messages[-1].startswith("summarising: 20 of 20 (100%)")
 
 
 def test_a_network_writes_several_clusters_at_once(

@@ -66,8 +66,9 @@ def summarize_corpus(
         keeping(f"what is done is kept in {target}.partial: {RESUME}"),
     ):
         outcomes = _outcomes(clusters, results, spec, summarizer, engine)
+        kept = len(results)
         for number, record, error in tracked(
-            outcomes, "summarising", lambda: _remaining(source, results)
+            outcomes, "summarising", lambda: _remaining(source, kept)
         ):
             if record is None:
                 results.add_error(number, error)
@@ -164,9 +165,9 @@ def _summarize(summarizer: Summarizer, window: Window, spec: WorkerSpec) -> Iter
             yield window[place][0], outcome.to_record(), ""
 
 
-def _remaining(source: Path, results: PartialResults) -> int | None:
+def _remaining(source: Path, kept: int) -> int | None:
     total = count_records(source)
-    return None if total is None else total - len(results)
+    return None if total is None else total - kept
 
 
 def _plan(source: Path, kind: str, spec: WorkerSpec, summarizer: Summarizer) -> dict[str, Any]:

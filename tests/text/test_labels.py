@@ -38,6 +38,7 @@ from hiersum.types import Document
         ("a8f3e9c0.pdf", "", ""),
         ("harbour_master_0715.txt", "", "harbour master 0715"),
         ("", "", ""),
+        ("standard input", "", ""),
     ],
 )
 def test_document_label_is_name_and_first_line(name: str, text: str, label: str) -> None:

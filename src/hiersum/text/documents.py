@@ -20,6 +20,7 @@ from hiersum.config import DataConfig
 from hiersum.errors import InputError
 from hiersum.text.encodings import clean_text
 from hiersum.text.formats import DOCUMENT_SUFFIXES, extract_text, kind_of, named_kind
+from hiersum.text.labels import STANDARD_INPUT
 from hiersum.text.languages import UNKNOWN, detect_language, main_language
 from hiersum.text.words import has_words
 from hiersum.types import Document, Paragraph, Unread
@@ -153,7 +154,7 @@ def _files(paths: Sequence[Path | str]) -> Iterator[tuple[Path, Path | None]]:
 
 def read_document(path: Path) -> tuple[Document, Unread | None]:
     """Read one file, or standard input for `-`; also return what was cut off at the limit."""
-    name = "standard input" if str(path) == _STDIN else _shown(path)
+    name = STANDARD_INPUT if str(path) == _STDIN else _shown(path)
     data = _read_bytes(path, name, MAX_CHARACTERS)
     return document_of(data, name, kind_of(path))
 

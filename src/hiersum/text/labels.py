@@ -23,6 +23,8 @@ _WEEKDAY = re.compile(
 _DAY = re.compile(r"(?<![a-z])(day|week)[\s_-]?(\d{1,3})(?!\d)", re.I)
 _NAMED = re.compile(r"[_\s-]+")
 OPENING_CHARACTERS = 160
+STANDARD_INPUT = "standard input"
+"""The name of what is piped in; it names nobody."""
 
 
 def document_order(names: Sequence[str], openings: Sequence[str]) -> dict[tuple[int, int], int]:
@@ -116,6 +118,8 @@ def document_labels(documents: Sequence[Document]) -> list[str]:
 
 def speaker_of(name: str) -> str:
     """Return the telling words of a file name or address: "3-union.txt" is the union's."""
+    if name == STANDARD_INPUT:
+        return ""
     if address := _ADDRESS.match(name):
         return address[1]
     stem = PurePosixPath(name.replace("\\", "/")).name

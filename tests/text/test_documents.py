@@ -275,7 +275,9 @@ class LlamaIndexNode:
         (LlamaIndexNode(), "b.pdf, page 4", ""),
         (pd.DataFrame({"id": [7], "name": ["a.txt"], "content": [PROSE]}), "a.txt", ""),
         (pd.DataFrame({"text": [PROSE]}).iloc[0], "document 1", ""),
+        (pd.DataFrame({"text": [PROSE], "name": ["A"]}).iloc[0], "A", ""),
         (pd.Series([PROSE]), "document 1", ""),
+        ({"text": [PROSE], "title": ["A"], "url": ["http://a.b"]}, "A", "http://a.b"),
         (pd.DataFrame({"text": [PROSE], "title": ["A"]}).itertuples(), "A", ""),
     ],
 )

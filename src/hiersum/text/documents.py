@@ -80,6 +80,8 @@ def gather_documents(
     """
     if hasattr(given, "columns") and hasattr(given, "to_dict"):
         given = given.to_dict("records")  # a data frame
+    elif isinstance(given, Mapping) and any(isinstance(given.get(f), list) for f in _TEXT_FIELDS):
+        given = [dict(zip(given, row)) for row in zip(*given.values())]  # a slice of `datasets`
     elif isinstance(given, (str, Path, Document, Mapping)) or _find(given, _TEXT_FIELDS):
         given = [given]
     if not isinstance(given, Iterable):
@@ -114,6 +116,8 @@ def _refuse_path(text: str, number: int) -> None:
 
 def _shaped(item: Any, number: int) -> Document:
     """Return the document in a mapping or in another library's object."""
+    if hasattr(item, "iloc"):
+        item = item.to_dict()  # a row of a data frame, whose own `name` is its number
     text = _find(item, _TEXT_FIELDS)
     if not text:
         raise InputError(

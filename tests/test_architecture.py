@@ -54,7 +54,6 @@ TENSOR_FILES = {
     "data/released.py",
     "checking/learned.py",
     "checking/network.py",
-    "checking/pairs.py",
     "writing/beam.py",
     "writing/constraints.py",
     "writing/neural_model.py",

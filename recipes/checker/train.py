@@ -28,8 +28,15 @@ from sentencepiece import SentencePieceProcessor
 from torch import Tensor
 from torch.nn import functional
 
-from hiersum.checking.network import ANSWERED, LABELS, CheckerNetwork
-from hiersum.checking.pairs import END, PairBatch, collate, encode_pair
+from hiersum.checking.network import (
+    ANSWERED,
+    END,
+    LABELS,
+    CheckerNetwork,
+    PairBatch,
+    collate,
+    encode_pair,
+)
 from hiersum.config import ModelConfig
 from hiersum.model.spans import Spans
 

@@ -12,8 +12,7 @@ from safetensors.torch import load_file, save_file
 from hiersum.checking import learned
 from hiersum.checking.checker import NEUTRAL, SETTINGS_FILE, WEIGHTS_FILE
 from hiersum.checking.learned import Calibration, LearnedChecker, _best_windows, save_checker
-from hiersum.checking.network import VECTOR_WIDTH, CheckerNetwork
-from hiersum.checking.pairs import MAX_HYPOTHESIS, MAX_PREMISE
+from hiersum.checking.network import MAX_HYPOTHESIS, MAX_PREMISE, VECTOR_WIDTH, CheckerNetwork
 from hiersum.errors import CheckpointError
 from hiersum.pretrained import FOLDER
 from tests.checking.conftest import tiny_config

@@ -1,12 +1,19 @@
-"""The network equals T5's encoder, and each pair is read by itself."""
+"""Pairs as the network reads them; it equals T5's encoder and reads each pair by itself."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
-from hiersum.checking.network import ANSWERED, CheckerNetwork
-from hiersum.checking.pairs import collate, encode_pair
+from hiersum.checking.network import (
+    ANSWERED,
+    END,
+    MAX_HYPOTHESIS,
+    MAX_PREMISE,
+    CheckerNetwork,
+    collate,
+    encode_pair,
+)
 from hiersum.model.spans import Spans
 from recipes.checker.start import weights_of
 from tests.checking.conftest import tiny_config
@@ -68,3 +75,32 @@ def test_network_sees_what_matches_and_what_is_asked(network: CheckerNetwork) ->
         marked, question = network(batch), network(asked)
     assert not torch.allclose(plain, marked)
     assert not torch.allclose(question[:, ANSWERED], marked[:, ANSWERED])
+
+
+def test_encode_pair_marks_both_texts() -> None:
+    pair = encode_pair([5, 6, 7], [6, 7])
+    assert pair.ids == [5, 6, 7, END, 6, 7, END]
+    assert pair.segments == [0, 0, 0, 0, 1, 1, 1]
+    assert encode_pair([5], [6], is_question=True).segments == [0, 0, 2, 2]
+
+
+def test_encode_pair_tells_what_the_other_text_has() -> None:
+    """1: absent, 2: present, 3: with its left neighbor, 4: with its right one, 5: with both."""
+    pair = encode_pair([5, 6, 7, 8], [9, 5, 6, 7, 8, 5])
+    assert pair.matches[5:-1] == [1, 4, 5, 5, 3, 2]
+    assert pair.matches[:4] == [4, 5, 5, 3]
+    assert pair.matches[4] == pair.matches[-1] == 0
+
+
+def test_encode_pair_cuts_long_texts() -> None:
+    pair = encode_pair([5] * 1_000, [6] * 1_000)
+    assert pair.ids.count(5) == MAX_PREMISE
+    assert pair.ids.count(6) == MAX_HYPOTHESIS
+
+
+def test_collate_lays_pairs_end_to_end() -> None:
+    pairs = [encode_pair([5], [6]), encode_pair([5, 7], [6])]
+    batch = collate(pairs)
+    assert batch.ids_R.tolist() == [5, END, 6, END, 5, 7, END, 6, END]
+    assert batch.tokens.lengths == (4, 5)
+    assert len(batch.ids_R) == len(batch.segments_R) == len(batch.matches_R)

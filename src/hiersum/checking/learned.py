@@ -29,11 +29,14 @@ from hiersum.checking.checker import (
     WEIGHTS_FILE,
     is_checkable,
 )
-from hiersum.checking.network import ANSWERED, LABELS, VECTOR_WIDTH, CheckerNetwork
-from hiersum.checking.pairs import (
+from hiersum.checking.network import (
+    ANSWERED,
     END,
+    LABELS,
     MAX_HYPOTHESIS,
     MAX_PREMISE,
+    VECTOR_WIDTH,
+    CheckerNetwork,
     EncodedPair,
     collate,
     encode_pair,

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from pathlib import Path
+from threading import Event
 
 import pytest
 from errands import die_at_two, die_once, refuse_three, square
 
 from hiersum.errors import DataError
-from hiersum.jobs.parallel import LocalEngine, WorkerError, in_order
+from hiersum.jobs.parallel import LocalEngine, WorkerError, as_told, in_order
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -101,3 +103,44 @@ def _is_alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):
         return False
+
+
+def test_as_told_yields_each_item_before_the_work_goes_on() -> None:
+    is_read = Event()
+
+    def work(tell: Callable[[str], None]) -> None:
+        tell("first")
+        assert is_read.wait(10)
+        tell("second")
+
+    stream = as_told(work)
+    assert next(stream) == "first"
+    is_read.set()
+    assert list(stream) == ["second"]
+
+
+def test_as_told_raises_the_error_of_the_work_after_its_items() -> None:
+    def work(tell: Callable[[int], None]) -> None:
+        tell(1)
+        raise ValueError("no more")
+
+    stream = as_told(work)
+    assert next(stream) == 1
+    with pytest.raises(ValueError, match="no more"):
+        next(stream)
+
+
+def test_as_told_stops_the_work_when_it_is_closed() -> None:
+    has_ended = Event()
+
+    def work(tell: Callable[[int], None]) -> None:
+        try:
+            for number in count():
+                tell(number)
+        finally:
+            has_ended.set()
+
+    stream = as_told(work)
+    assert next(stream) == 0
+    stream.close()
+    assert has_ended.is_set()

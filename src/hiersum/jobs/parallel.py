@@ -1,4 +1,4 @@
-"""Run work in several processes: results as they finish, errors re-raised, no orphans.
+"""Run work in several processes, or in a thread: results as they finish, errors re-raised, no orphans.
 
 A killed process is replaced and its work repeated, so work must be idempotent.
 """
@@ -9,12 +9,13 @@ import logging
 import multiprocessing
 import os
 import signal
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from itertools import chain, islice
+from queue import SimpleQueue
+from threading import Event, Thread
 from typing import Generic, Protocol, TypeVar
 
 from hiersum.errors import HiersumError
@@ -146,4 +147,41 @@ def _follow_parent() -> None:
         parent.join()
         os._exit(1)
 
-    threading.Thread(target=watch, daemon=True).start()
+    Thread(target=watch, daemon=True).start()
+
+
+class _ClosedError(Exception):
+    """Nobody reads the results any more."""
+
+
+def as_told(work: Callable[[Callable[[Item], None]], object]) -> Iterator[Item]:
+    """Run `work` in a thread; yield each item that it passes to its callback.
+
+    An error in `work` is raised here. Closing the iterator stops the work at the next item that it
+    passes, and waits for that.
+    """
+    told: SimpleQueue[tuple[Item] | BaseException | None] = SimpleQueue()
+    is_closed = Event()
+
+    def tell(item: Item) -> None:
+        if is_closed.is_set():
+            raise _ClosedError
+        told.put((item,))
+
+    def run() -> None:
+        try:
+            work(tell)
+            told.put(None)
+        except BaseException as error:  # re-raised in the consumer
+            told.put(error)
+
+    worker = Thread(target=run, daemon=True)
+    worker.start()
+    try:
+        while (found := told.get()) is not None:
+            if isinstance(found, BaseException):
+                raise found
+            yield found[0]
+    finally:
+        is_closed.set()
+        worker.join()

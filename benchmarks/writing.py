@@ -35,8 +35,7 @@ from hiersum.pretrained import FOLDER, recommended_settings
 from hiersum.types import Example
 from hiersum.writing.beam import beam_search
 from hiersum.writing.neural import NeuralWriter
-from hiersum.writing.request import Request
-from hiersum.writing.writer import Reading
+from hiersum.writing.writer import Reading, Request
 
 BEAM_SIZE = 4
 NUM_COMPARED = 40  # tokens that must be the same

@@ -18,7 +18,7 @@ from starlette.requests import Request as HttpRequest
 from hiersum.data.records import cluster_from_record, describe_kind, parse_json
 from hiersum.errors import DataError, HiersumError
 from hiersum.types import Cluster, Source, SourceDisagreement, Unread, UnsupportedSpan
-from hiersum.writing.request import Request
+from hiersum.writing.writer import Request
 
 if TYPE_CHECKING:
     from hiersum.pipeline import Summarizer

@@ -20,7 +20,7 @@ from hiersum.pipeline import Failure, Summarizer
 from hiersum.serving.messages import Asked, RequestError, incident
 from hiersum.serving.metrics import Metrics
 from hiersum.types import Cluster, Progress, Summary, SummarySentence
-from hiersum.writing.request import NEURAL_SYSTEMS, Request
+from hiersum.writing.writer import NEURAL_SYSTEMS, Request
 
 Outcome = Summary | Failure | Exception
 News = Progress | SummarySentence

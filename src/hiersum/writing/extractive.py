@@ -30,8 +30,7 @@ from hiersum.types import (
     Source,
     SummarySentence,
 )
-from hiersum.writing.request import Request
-from hiersum.writing.writer import Draft, Reading, Told, Watch, open_cluster
+from hiersum.writing.writer import Draft, Reading, Request, Told, Watch, open_cluster
 
 MAX_PARAGRAPHS = 500
 """Number of best paragraphs to read."""

@@ -32,9 +32,8 @@ from hiersum.types import Attention, Cluster, Document, Progress, Sentence, Sour
 from hiersum.writing.neural_model import NeuralModel, text_of
 from hiersum.writing.page import DraftSentence
 from hiersum.writing.planned import PlannedSearch
-from hiersum.writing.request import Request
 from hiersum.writing.sources import attribute
-from hiersum.writing.writer import Draft, Readable, Reading, Told, Watch, open_cluster
+from hiersum.writing.writer import Draft, Readable, Reading, Request, Told, Watch, open_cluster
 
 logger = logging.getLogger(__name__)
 

@@ -35,7 +35,6 @@ from hiersum.writing.constraints import (
     guarded_words,
     missing_pronouns,
 )
-from hiersum.writing.judgement import judge
 from hiersum.writing.neural_model import threads_for
 from hiersum.writing.page import DraftSentence, Page, says_twice
 from hiersum.writing.policy import (
@@ -43,6 +42,7 @@ from hiersum.writing.policy import (
     Situation,
     choose_main,
     join_others,
+    judge,
     speaks_of_itself,
 )
 

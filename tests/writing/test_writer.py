@@ -7,7 +7,7 @@ import pytest
 from hiersum import Summarizer, load_config
 from hiersum.errors import ConfigError, InputError
 from hiersum.types import SummarySentence
-from hiersum.writing.request import Request, check_length
+from hiersum.writing.writer import Request, check_length
 
 
 def test_what_is_not_asked_is_the_summarizers_default() -> None:

@@ -32,8 +32,7 @@ from hiersum.checking.unsupported import mark_unsupported
 from hiersum.config import Config, load_config
 from hiersum.config.plugins import load_plugin, plugin_names
 from hiersum.errors import CheckpointError, InputError
-from hiersum.jobs.parallel import in_order
-from hiersum.jobs.streams import as_told
+from hiersum.jobs.parallel import as_told, in_order
 from hiersum.pretrained import bundled_model, chosen_model, recommended_settings
 from hiersum.pretrained.hub import push
 from hiersum.ranking.ranker import Ranker, choose_ranker
@@ -41,8 +40,7 @@ from hiersum.text.documents import find_passed_over, gather_documents
 from hiersum.text.languages import check_language
 from hiersum.types import Cluster, Progress, Summary, SummarySentence, Unread
 from hiersum.writing.extractive import SYSTEMS, ExtractiveWriter
-from hiersum.writing.request import Options, Request
-from hiersum.writing.writer import Draft, Reading, Writer
+from hiersum.writing.writer import Draft, Options, Reading, Request, Writer
 
 if TYPE_CHECKING:  # torch is loaded only with a model
     from hiersum.writing.neural import NeuralWriter
@@ -310,7 +308,7 @@ class Summarizer:
                 break
         assert reading is not None, "sentences can be quoted from any text"
         if request.focus and not request.finds_focus_in(p.text for p in reading.paragraphs):
-            logger.warning("no document has a word of the focus %r", request.focus)
+            logger.warning("no document contains a word of the focus %r", request.focus)
         return writer, reading
 
     def _write(

@@ -19,11 +19,10 @@ from typer import Option
 
 from hiersum import __version__
 from hiersum.cli.build import build
-from hiersum.cli.evaluate import compare, evaluate
+from hiersum.cli.evaluate import compare, evaluate, reproduce
 from hiersum.cli.humaneval import humaneval
 from hiersum.cli.info import info
 from hiersum.cli.options import command
-from hiersum.cli.reproduce import reproduce
 from hiersum.cli.serve import serve
 from hiersum.cli.summarize import summarize
 from hiersum.cli.train import (

@@ -1,4 +1,4 @@
-"""`hiersum evaluate` and `hiersum compare`: score summaries, and test which are better."""
+"""`hiersum evaluate`, `compare` and `reproduce`: score summaries, and run the paper's experiments."""
 
 from __future__ import annotations
 
@@ -23,6 +23,10 @@ from hiersum.config import load_config
 
 if TYPE_CHECKING:
     from hiersum.evaluation.comparison import Report
+import os
+
+from hiersum.cli.options import WorkersOption
+from hiersum.errors import InputError, check_extra
 
 _FILES = "one per line (.txt), records with a summary (.jsonl .json .parquet), or a corpus"
 PredictionsArgument = Annotated[Path, Argument(callback=check_exists, help=f"Summaries: {_FILES}.")]
@@ -122,3 +126,49 @@ def _print_examples(report: Report, *, as_markdown: bool) -> None:
             words = (mark.format(run.text) if run.differs else run.text for run in runs)
             typer.echo(f"{bullet}{name} ({100 * f1:.2f}): {' '.join(words)}")
         typer.echo(f"{bullet}reference: {example.reference}")
+
+
+def reproduce(
+    experiment: Annotated[
+        Path, Argument(metavar="EXPERIMENT.toml", help="The systems, the corpus and the budget.")
+    ],
+    out: Annotated[Path, Option(help="The folder for all results; an existing one is resumed.")],
+    plan: Annotated[
+        bool, Option("--plan", help="Only list the stages, their state and the time left.")
+    ] = False,
+    report: Annotated[
+        bool, Option("--report", help="Only write the report of the finished stages.")
+    ] = False,
+    redo: Annotated[
+        bool, Option("--redo", help="Redo stages whose settings have changed.")
+    ] = False,
+    workers: WorkersOption = None,
+    as_json: JsonOption = False,
+    settings: SetOption = None,
+) -> None:
+    """Run the paper's experiments: Tables 1, 2 and 3 with intervals and significance.
+
+    Run the same command again to resume.
+    """
+    if plan and (as_json or report or redo):
+        raise InputError("--plan only lists the stages; leave out --json, --report and --redo")
+    overrides, number = settings or (), workers or os.cpu_count() or 1
+    from hiersum.reproduction.experiment import load_experiment
+
+    # What is missing fails here, before torch is imported, not hours later.
+    systems = load_experiment(experiment, overrides).rows
+    if not plan:
+        check_extra("reproducing the paper", "train", "accelerate", "matplotlib", "pyarrow")
+        if any("discourse" in name for name in systems):
+            check_extra("the system ht-discourse", "discourse", "spacy")
+    from hiersum.reproduction.paper_tables import to_text
+    from hiersum.reproduction.run import list_stages, reproduce
+
+    if plan:
+        typer.echo(list_stages(experiment, out, overrides=overrides, workers=number).to_text())
+        return
+    record = reproduce(
+        experiment, out, overrides=overrides, workers=number, redo=redo, report_only=report
+    )
+    typer.echo(json.dumps(record, ensure_ascii=False) if as_json else to_text(record))
+    typer.echo(f"report: {out / 'report' / 'report.md'}", err=True)

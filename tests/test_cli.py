@@ -138,7 +138,7 @@ def test_a_corpus_is_summarised_to_a_file_and_bad_clusters_are_counted(
     completed = run("summarize", "--input", path, "--output", output)
     assert_refused(completed, "c.jsonl: 2 of 3 clusters could not be summarised, among them: ")
     assert "c.jsonl:2: not valid JSON" in completed.stderr
-    assert f"the others are in {output}, and --skip-bad accepts that" in completed.stderr
+    assert f"the others are in {output}, and --skip-bad accepts this" in completed.stderr
     assert len(output.read_text().splitlines()) == 1
     completed = run("summarize", "--input", path, "--output", output, "--skip-bad")
     assert completed.returncode == 0
@@ -212,7 +212,7 @@ def test_info_describes_a_corpus_with_its_clones(write: Write) -> None:
     ("name", "content", "sentence"),
     [
         ("a.txt", "", "a.txt: the file is empty"),
-        ("a.txt", "\n \t\n", "a.txt: there is no text in it"),
+        ("a.txt", "\n \t\n", "a.txt: contains no text"),
         ("a.bin", bytes(range(256)) * 9, "a.bin: looks like a binary file"),
         ("a.pdf", make_pdf([[PROSE]])[:400], "a.pdf: damaged PDF"),
         ("a.docx", make_docx([PROSE])[:2000], "a.docx: damaged Word file"),
@@ -221,7 +221,7 @@ def test_info_describes_a_corpus_with_its_clones(write: Write) -> None:
         ("a.jsonl", '{"documents": []}', "a.jsonl:1: a cluster without documents"),
         ("a.jsonl", '{"documents": [" "]}', "there is no text in the documents"),
         ("a.json", "[", "a.json: not valid JSON"),
-        ("a.jsonl", "\n", "a.jsonl: there are no clusters in it"),
+        ("a.jsonl", "\n", "a.jsonl: contains no clusters"),
     ],
     ids=without_bytes,
 )  # fmt: skip
@@ -245,11 +245,11 @@ def test_a_bad_file_gives_one_sentence(
         (["summarize", BRIDGE, "--max-words", "many"], "--max-words"),
         (["summarize", BRIDGE, "--set", "data.langage=en"], "did you mean data.language?"),
         (["summarize", BRIDGE, "--config", "no.toml"], "no.toml: cannot be read"),
-        (["summarize", BRIDGE, "--output", "x"], "x: end its name in .md, .html, .json, .txt"),
+        (["summarize", BRIDGE, "--output", "x"], "x: its name must end in .md, .html, .json, .txt"),
         (["summarize", BRIDGE, "-o", "x.md", "--json"], "end the file's name in .json"),
-        (["summarize", BRIDGE, "--keys"], "--keys goes with --output and a file that ends in .md"),
+        (["summarize", BRIDGE, "--keys"], "--keys needs an --output that ends in .md"),
         (["summarize", BRIDGE, "-o", f"{BRIDGE}/x.md"], "write the summary elsewhere"),
-        (["summarize", BRIDGE, "--corpus", "wcep"], "--corpus wcep goes with clusters"),
+        (["summarize", BRIDGE, "--corpus", "wcep"], "--corpus wcep is for clusters"),
         (["summarize", ""], "a file name is empty"),
         (["summarize", BRIDGE, "--model", "no/such/model"], "no/such/model: no such folder"),
         (["summarize", BRIDGE, "--input", "x"], "leave out FILES and --title"),

@@ -58,7 +58,7 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
         ),
         (("--pages", PAGES, "--min-words", 9, "--max-words", 8), r"--min-words \(9\) is more than"),
         (("--pages", PAGES, "--engine", "spark"), "engine 'spark' is unknown; known: local, ray"),
-        (("--pages", PAGES, "--ray-address", "auto"), "--ray-address goes with --engine ray"),
+        (("--pages", PAGES, "--ray-address", "auto"), "--ray-address needs --engine ray"),
     ):
         with pytest.raises(InputError, match=message):
             build(*out, *options)
@@ -68,7 +68,7 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
 def test_engines_of_summarize_go_with_whole_corpora(tmp_path: Path) -> None:
     source = tmp_path / "clusters.jsonl"
     shutil.copy(EXAMPLES / "clusters.jsonl", source)
-    message = "--engine and --workers go with --input and an --output that is a file"
+    message = "--engine and --workers need --input and an --output that is a file"
     for words in (["summarize", str(EXAMPLES)], ["summarize", "--input", str(source)]):
         words += ["--workers", "2"]
         outcome = CliRunner().invoke(app, words, standalone_mode=False)

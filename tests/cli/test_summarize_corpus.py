@@ -260,6 +260,6 @@ def test_an_impossible_request_is_refused_before_anything_is_kept(
 
 
 def test_a_corpus_without_clusters_is_refused(write: Write, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="there are no clusters in it"):
+    with pytest.raises(DataError, match="contains no clusters"):
         summarize_corpus(write("c.jsonl", "\n"), tmp_path / "out.jsonl", CONFIG)
     assert not (tmp_path / "out.jsonl").exists()

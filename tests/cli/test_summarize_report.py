@@ -93,7 +93,7 @@ def test_a_network_shows_what_its_paragraphs_look_at(tmp_path: Path) -> None:
         (["a.txt", "--report", "folder"], "folder: is a folder; give the report a file name"),
         (["a.txt", "--report", "no/r.html"], "no/r.html: cannot be written; make its folder first"),
         (["folder", "--report", "folder/r.html"], "is inside folder, so the next run"),
-        (["--input", "c.jsonl", "--report", "r.html"], "--report goes with FILES"),
+        (["--input", "c.jsonl", "--report", "r.html"], "--report does not work with --input"),
     ],
 )
 def test_a_report_never_costs_the_user_a_file(

@@ -316,7 +316,7 @@ def test_a_cluster_without_a_summary_is_refused_or_skipped(tmp_path: Path) -> No
 def test_a_corpus_of_nothing_but_such_clusters_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
     write_clusters([WITHOUT], path)
-    with pytest.raises(DataError, match="there are no clusters in it; 1 skipped"):
+    with pytest.raises(DataError, match="contains no clusters; 1 skipped"):
         read(path, skip_bad=True)
 
 

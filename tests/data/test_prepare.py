@@ -295,7 +295,7 @@ def test_a_corpus_without_clusters_is_refused_and_costs_nothing(
 ) -> None:
     path = tmp_path / "clusters.jsonl"
     path.write_text("\n")
-    with pytest.raises(DataError, match=r"clusters\.jsonl: there are no clusters in it"):
+    with pytest.raises(DataError, match=r"clusters\.jsonl: contains no clusters"):
         prepare_clusters([path], tmp_path / "out", Config(), model=model)
     write_lines(made_up_articles(3), path)
     assert len(prepare_clusters([path], tmp_path / "out", Config(), model=model)) == 3

@@ -78,7 +78,7 @@ def test_answers_come_back_once(
         ({"answers": {"t99": {"answers": {}, "seconds": 1}}}, "'t99' is not a task of judge-1"),
         ({"answers": []}, "not a file of answers that a judge's page saved"),
         ({"answers": {"t1": {"answers": {}, "seconds": "x"}}}, "not a file of answers"),
-        ({"answers": {}}, "there are no answers in it"),
+        ({"answers": {}}, "contains no answers"),
     ],
 )
 def test_what_is_not_this_judges_is_refused_and_nothing_kept(

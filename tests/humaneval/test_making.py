@@ -144,7 +144,7 @@ def test_what_cannot_be_judged_is_refused(tmp_path: Path) -> None:
         ('{"id": "a", "question": "Who?", "answers": []}', '"answers" must be a list of texts'),
         ('{"id": "a", "question": "Who?", "answers": [" "]}', '"answers" must be a list of texts'),
         ("[1]", 'expected an object with "id"'),
-        ("", "there are no questions in it"),
+        ("", "contains no questions"),
     ],
 )
 def test_a_bad_line_is_named(write: Callable[..., Path], line: str, sentence: str) -> None:

@@ -58,7 +58,7 @@ def test_open_engine_refuses_engines_that_are_not_there(monkeypatch: pytest.Monk
 
     with pytest.raises(InputError, match="engine 'spark' is unknown; known: local, ray"):
         open_it("spark")
-    with pytest.raises(InputError, match="--ray-address goes with --engine ray"):
+    with pytest.raises(InputError, match="--ray-address needs --engine ray"):
         open_it("local", "auto")
     with pytest.raises(
         InputError,

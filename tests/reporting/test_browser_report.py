@@ -139,7 +139,7 @@ def test_the_graph_can_be_similarity_discourse_or_attention(open_page: Open, rep
 
 
 def test_coverage_is_a_chart_with_text(open_page: Open, bridge: Summary, tmp_path: Path) -> None:
-    unread = Unread("scan.pdf", "there is no text in it")
+    unread = Unread("scan.pdf", "contains no text")
     write_report(replace(bridge, unread=(unread,)), tmp_path / "r.html")
     page = open_page((tmp_path / "r.html").as_uri()).page
     page.get_by_role("button", name="1 document not fully read").click()
@@ -149,7 +149,7 @@ def test_coverage_is_a_chart_with_text(open_page: Open, bridge: Summary, tmp_pat
     assert row.inner_text().split("\n") == ["2-union.md", "2 used · 6 of 6 paragraphs read"]
     assert row.locator(".cell").count() == 6
     assert row.locator(".cell.is-cited").count() == 2
-    assert page.locator(".unread li").inner_text() == "scan.pdf: there is no text in it"
+    assert page.locator(".unread li").inner_text() == "scan.pdf: contains no text"
 
 
 def test_coverage_names_documents_that_were_read_and_not_used(

@@ -119,7 +119,7 @@ def test_reproduce_repeats_nothing_when_finished(
     assert found(again) == found(record)
     lines = [entry.getMessage() for entry in caplog.records]
     assert len(lines) == 60
-    assert all(line.endswith(": done before") for line in lines)
+    assert all(line.endswith(": already done") for line in lines)
     *rows, rest = list_stages(EXPERIMENT, out).rows
     assert {row[2] for row in rows} == {"done"}
     assert rest[-1] == "about 0 s"

@@ -121,7 +121,7 @@ def test_run_stages_tells_its_progress(errand: Errand, caplog: pytest.LogCapture
     errand.run()
     first, *_, last = caplog.messages
     assert first == "[1 of 3] doing a: about 1 s; 3 s to the end"
-    assert last == "[3 of 3] doing c: done before"
+    assert last == "[3 of 3] doing c: already done"
 
 
 def test_ledger_names_a_damaged_note(errand: Errand) -> None:

@@ -56,7 +56,7 @@ def test_every_kind_is_read(name: str, content: bytes) -> None:
     ("name", "content", "status", "sentence"),
     [
         ("a.txt", b"", 422, "a.txt: the file is empty"),
-        ("a.txt", b" \n", 422, "a.txt: there is no text in it"),
+        ("a.txt", b" \n", 422, "a.txt: contains no text"),
         ("a.pdf", make_pdf([[PROSE]])[:300], 422, "a.pdf: damaged PDF"),
         ("a.docx", b"PK\x03\x04 nothing", 422, "a.docx: damaged Word file"),
         ("a.png", b"\x89PNG", 422, "a.png: this is an image; hiersum reads text only"),

@@ -26,9 +26,9 @@ REQUEST = json.loads((EXAMPLES / "request.json").read_text())
 
 
 def test_what_does_not_go_together_is_refused() -> None:
-    with pytest.raises(InputError, match="--replicas goes with --engine ray"):
+    with pytest.raises(InputError, match="--replicas needs --engine ray"):
         serve(replicas=2)
-    with pytest.raises(InputError, match="--ray-address goes with --engine ray"):
+    with pytest.raises(InputError, match="--ray-address needs --engine ray"):
         serve(ray_address="auto")
     with pytest.raises(InputError, match="engine 'spark' is unknown; known: local, ray"):
         serve(engine="spark")

@@ -83,8 +83,8 @@ def test_read_documents_reports_where_a_long_document_is_cut(
     ("name", "content", "message"),
     [
         ("a.txt", "", r"a\.txt: the file is empty"),
-        ("a.txt", " \n\t ", r"a\.txt: there is no text in it"),
-        ("a.txt", "...", r"a\.txt: there is no text in it"),
+        ("a.txt", " \n\t ", r"a\.txt: contains no text"),
+        ("a.txt", "...", r"a\.txt: contains no text"),
         ("a.bin", bytes(range(256)), r"a\.bin: looks like a binary file"),
     ],
     ids=without_bytes,
@@ -180,9 +180,7 @@ def test_read_documents_follows_no_link_out_of_a_folder(write: Write, tmp_path: 
 
 def test_read_documents_says_that_a_pdf_without_text_may_be_scanned(write: Write) -> None:
     path = write("scan.pdf", make_pdf([[], []]))
-    with pytest.raises(
-        InputError, match=r"scan\.pdf: there is no text in it; its pages may be scan"
-    ):
+    with pytest.raises(InputError, match=r"scan\.pdf: contains no text; its pages may be scan"):
         read_documents([path], CONFIG)
 
 

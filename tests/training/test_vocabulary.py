@@ -103,7 +103,7 @@ def test_bad_clusters_are_named_or_counted(
 
 
 def test_what_cannot_be_trained_is_one_sentence(write: Write, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"e\.jsonl: there are no clusters in it"):
+    with pytest.raises(DataError, match=r"e\.jsonl: contains no clusters"):
         train_vocabulary([write("e.jsonl", "")], tmp_path / "m", size=100)
     with pytest.raises(ConfigError, match=r"a vocabulary of 32000 pieces is too large for these"):
         train_vocabulary([CLUSTERS], tmp_path / "m", size=32_000)

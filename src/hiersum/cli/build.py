@@ -51,7 +51,8 @@ def build_articles(
         list[Path] | None, Option(help="Also search these articles; repeatable.")
     ] = None,
     supported: Annotated[
-        bool, Option(help="Keep only target sentences that the body supports.")
+        bool,
+        Option("--supported", help="Keep only target sentences that the body supports."),
     ] = False,
     min_words: MinWordsOption = 1,
     max_words: MaxWordsOption = None,

@@ -55,7 +55,7 @@ def serve(
         raise ConfigError("--api-key is empty; leave it out to let everyone in")
     check_engine(engine, address=ray_address)
     if replicas is not None and engine != "ray":
-        raise InputError("--replicas goes with --engine ray")
+        raise InputError("--replicas needs --engine ray")
     if host not in _LOCAL and api_key is None:
         note(f"anyone who can reach {host} can use this server; set --api-key to prevent that")
     check_extra("hiersum serve", "serve", "fastapi", "uvicorn", "prometheus_client")

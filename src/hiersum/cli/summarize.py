@@ -91,7 +91,7 @@ def summarize(
     corpus: CorpusOption = "auto",
     skip_bad: SkipBadOption = False,
     workers: Annotated[
-        int | None, Option(min=1, help="With --output: number of processes.  [default: this one]")
+        int | None, Option(min=1, help="With --output: number of processes.  [default: 1]")
     ] = None,
     engine: EngineOption = "local",
     ray_address: RayAddressOption = None,
@@ -110,17 +110,15 @@ def summarize(
     is_parallel = engine != "local" or workers is not None or ray_address is not None
     if input_path is None:
         if is_parallel:
-            raise InputError(
-                "--engine and --workers go with --input and an --output that is a file"
-            )
+            raise InputError("--engine and --workers need --input and an --output that is a file")
         if not files:
             raise InputError("nothing to summarise; give files or folders, - for stdin, or --input")
         check_exists([name for name in files if name not in ("", "-")])
         if with_keys and output_path is None:
-            raise InputError("--keys goes with --output and a file that ends in .md or .json")
+            raise InputError("--keys needs an --output that ends in .md or .json")
         if output_path is not None:
             if output_path.suffix not in _ENDINGS:
-                raise InputError(f"{output_path}: end its name in {', '.join(_ENDINGS)}")
+                raise InputError(f"{output_path}: its name must end in {', '.join(_ENDINGS)}")
             if as_json:
                 raise InputError("--json prints; with --output, end the file's name in .json")
         for path, what in ((report_path, "the report"), (output_path, "the summary")):
@@ -141,7 +139,7 @@ def summarize(
     if files or title:
         raise InputError("--input summarises a corpus; leave out FILES and --title")
     if report_path is not None:
-        raise InputError(f"--report goes with FILES; give {input_path} without --input")
+        raise InputError(f"--report does not work with --input; give {input_path} without --input")
     check_exists(input_path)
     config = load_config(config_path, settings or (), recommended=recommended_settings(model))
     _check_request(config, title, **asked)
@@ -183,7 +181,7 @@ def summarize_files(
     cluster_files = [Path(path) for path in files if kind_of(Path(path)) in CLUSTER_SUFFIXES]
     if not cluster_files:
         if kind != "auto":
-            raise InputError(f"--corpus {kind} goes with clusters, but {files[0]} is a document")
+            raise InputError(f"--corpus {kind} is for clusters, but {files[0]} is a document")
         from hiersum.reporting.terminal import GrowingSummary
         from hiersum.text.documents import read_documents
         from hiersum.types import Cluster
@@ -278,7 +276,7 @@ def _as_text(summaries: Sequence[Summary], target: Path, with_keys: bool) -> str
 def _check_request(config: Config, title: str, **asked: Any) -> None:
     """Check the options before the model is loaded; only the model knows its own kind."""
     from hiersum.config.plugins import plugin_names
-    from hiersum.writing.request import NEURAL_SYSTEMS, Request, check_length
+    from hiersum.writing.writer import NEURAL_SYSTEMS, Request, check_length
 
     check_length("title", title)
     if asked["max_words"] is None:

@@ -50,7 +50,7 @@ def summarize_corpus(
     """
     is_file = target is not None and (target.is_file() or not target.exists())
     if engine is not None and not is_file:
-        raise InputError("--engine and --workers go with --input and an --output that is a file")
+        raise InputError("--engine and --workers need --input and an --output that is a file")
     bad = BadRecords(skip=skip_bad or is_file)
     clusters = read_corpus(source, kind, bad=bad, config=config.data)
     spec = WorkerSpec(model, config, tuple(options.items()))
@@ -80,7 +80,7 @@ def summarize_corpus(
     if number and bad.count and not skip_bad:
         raise DataError(
             f"{source}: {bad.count} of {number + bad.count} clusters could not be summarised, among "
-            f"them: {'; '.join(bad.messages)}; the others are in {target}, and --skip-bad accepts that"
+            f"them: {'; '.join(bad.messages)}; the others are in {target}, and --skip-bad accepts this"
         )
     report_count(source, number, bad)
 

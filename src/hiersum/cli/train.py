@@ -179,7 +179,7 @@ def train_ranker(
     model: TokenizerFolderOption,
     valid: Annotated[
         list[Path] | None,
-        Option(callback=check_exists, help="Clusters that choose the best weights; repeatable."),
+        Option(callback=check_exists, help="Clusters for choosing the best weights; repeatable."),
     ] = None,
     out: Annotated[
         Path | None, Option(help="The run folder.  [default: ranker-run in the model folder]")
@@ -294,7 +294,7 @@ def convert_t5(
         ),
     ] = None,
     min_count: Annotated[
-        int, Option(help="With --prune-to: keep pieces that occur this often.", min=1)
+        int, Option(help="With --prune-to: keep pieces that occur at least this often.", min=1)
     ] = 1,
     corpus: CorpusOption = "auto",
 ) -> None:

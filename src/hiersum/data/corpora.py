@@ -188,7 +188,7 @@ def report_count(path: Path, number: int, bad: BadRecords) -> None:
     if bad.count:
         skipped = f"; {bad.count} skipped, among them: " + "; ".join(bad.messages)
     if number == 0:
-        raise DataError(f"{path}: there are no clusters in it{skipped}")
+        raise DataError(f"{path}: contains no clusters{skipped}")
     if bad.count:
         logger.warning("%s: clusters used: %d%s", path, number, skipped)
 

@@ -236,7 +236,7 @@ def import_answers(study: Study, store: AnswerStore, path: Path) -> tuple[int, i
     if judge not in study.judges:
         raise DataError(f"{path}: {str(judge)[:40]!r} is not a judge of this study")
     if not found:
-        raise DataError(f"{path}: there are no answers in it")
+        raise DataError(f"{path}: contains no answers")
     session = f"import{hashlib.sha256(data).hexdigest()[:24]}"
     submissions = []
     for number, (task_id, given, seconds) in enumerate(found, start=1):

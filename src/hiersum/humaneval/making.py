@@ -217,5 +217,5 @@ def read_questions(path: Path) -> dict[str, list[Question]]:
         right = tuple(clean_text(answer) for answer in answers)
         asked.append(Question(f"q{len(asked) + 1}", clean_text(text), right))
     if not found:
-        raise DataError(f"{path}: there are no questions in it")
+        raise DataError(f"{path}: contains no questions")
     return found

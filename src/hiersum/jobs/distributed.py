@@ -51,7 +51,7 @@ def check_engine(name: str, *, address: str | None) -> None:
     if name not in ENGINES:
         raise InputError(f"engine {name!r} is unknown; known: {', '.join(ENGINES)}")
     if name == "local" and address is not None:
-        raise InputError("--ray-address goes with --engine ray")
+        raise InputError("--ray-address needs --engine ray")
 
 
 class RayEngine:

@@ -1,4 +1,4 @@
-"""Progress of long work: a line that renews itself on a terminal, plain lines in a log.
+"""Progress of long work: a line that updates itself on a terminal, plain lines in a log.
 
 Log lines go to the logger `hiersum.jobs.progress` at level INFO; the command line prints them on
 stderr. A level above INFO (`--quiet`) silences both.

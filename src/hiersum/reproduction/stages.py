@@ -157,7 +157,7 @@ def run_stages(
         place = f"[{number} of {len(stages)}] {stage.doing}:"
         left = estimate(stages, ledger)
         if stage.name not in left:
-            tell(f"{place} done before")
+            tell(f"{place} already done")
             continue
         whole = spoken(sum(left.values()))
         tell(f"{place} about {spoken(left[stage.name])}; {whole} to the end")

@@ -96,7 +96,7 @@ def serve_replicas(
             serve.shutdown()
         except (RuntimeError, TimeoutError) as error:
             reason = str(error).splitlines()[0][:300]
-            raise InputError(f"the replicas do not start ({reason})") from error
+            raise InputError(f"the replicas did not start ({reason})") from error
         finally:
             ray.shutdown()
 

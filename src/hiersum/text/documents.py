@@ -170,7 +170,7 @@ def document_of(data: bytes, name: str, suffix: str) -> tuple[Document, Unread |
         raise InputError(f"{name}: this is JSON; if it holds clusters, name it .jsonl or .json")
     if not has_words(extract.text[:100_000]):
         hint = "; its pages may be scanned; run OCR on it first" if b"%PDF-" in data[:9] else ""
-        raise InputError(f"{name}: there is no text in it{hint}")
+        raise InputError(f"{name}: contains no text{hint}")
     unread = Unread(name, _cut_off()) if extract.is_cut else None
     return Document(extract.text, name, extract.url), unread
 

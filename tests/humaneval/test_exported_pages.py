@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -42,6 +45,19 @@ def test_the_page_is_whole_and_names_no_system(made: tuple[MadeStudy, AnswerStor
     assert view["study"] == made[0].study.id
     assert '"yak"' not in page
     assert made[0].links.judges["judge-1"] not in page
+
+
+def test_the_page_runs_no_script_but_its_own(made: tuple[MadeStudy, AnswerStore]) -> None:
+    page = judge_page(made[0].study, "judge-1")
+    policy = re.search('Content-Security-Policy" content="([^"]+)"', page)
+    assert policy is not None
+    assert "unsafe" not in policy[1]
+    for name in ("script", "style"):
+        inline = re.findall(f"<{name}>(.*?)</{name}>", page, re.S)
+        digests = [base64.b64encode(hashlib.sha256(t.encode()).digest()).decode() for t in inline]
+        assert re.findall(f"{name}-src '(sha256-[^']+)'", policy[1]) == [
+            f"sha256-{digest}" for digest in digests
+        ]
 
 
 def test_a_summary_cannot_end_the_script_it_stands_in(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ judges' browsers are never told. Answers are
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import hmac
 import json
@@ -45,10 +46,10 @@ BEST, WORST = "best", "worst"
 PAGES = Path(__file__).parent / "pages"
 _STYLE = '<link rel="stylesheet" href="/static/style.css">'
 _SCRIPT = '<script src="/static/judge.js"></script>'
-# Makes the browser block all requests from the file.
+# Makes the browser block all requests from the file, and all scripts but its own.
 _POLICY = (
     '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-    "script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:\">"
+    "script-src '{script}'; style-src '{style}'; img-src data:; base-uri 'none'; form-action 'none'\">"
 )
 
 Kind = Literal["qa", "rating"]
@@ -297,9 +298,15 @@ def judge_page(study: Study, judge: str) -> str:
         (PAGES / name).read_text(encoding="utf-8")
         for name in ("judge.html", "style.css", "judge.js")
     )
-    page = page.replace(_STYLE, f"{_POLICY}\n<style>\n{style}</style>")
+    policy = _POLICY.format(script=_digest(script), style=_digest(style))
+    page = page.replace(_STYLE, f"{policy}\n<style>{style}</style>")
     inside = f'<script id="study-data" type="application/json">{data}</script>'
-    return page.replace(_SCRIPT, f"{inside}\n<script>\n{script}</script>")
+    return page.replace(_SCRIPT, f"{inside}\n<script>{script}</script>")
+
+
+def _digest(text: str) -> str:
+    """Return what a content policy calls an inline script or style by."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def checked_answers(study: Study, task: Task, answers: Any) -> dict[str, str]:

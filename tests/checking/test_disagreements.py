@@ -181,6 +181,16 @@ def test_describe_names_what_each_document_says() -> None:
     assert describe(found, NAMES) == "Injured: 27 (1-gazette.txt) or at least 41 (3-union.txt)"
 
 
+@pytest.mark.parametrize(("word", "later"), [("now", 1), ("new", None), ("only", None)])
+def test_find_disagreements_takes_corrections_as_later_but_not_every_adjective(
+    word: str, later: int | None
+) -> None:
+    crash = "The bus crash on Harbour Street injured {} people on Monday."
+    pair = [Statement(0, 0, crash.format(27)), Statement(1, 0, crash.format(f"{word} 41"))]
+    [found] = find_disagreements(pair, LexicalChecker())
+    assert found.later == later
+
+
 def test_describe_says_which_is_later_and_joins_equal_values() -> None:
     found = Disagreement(
         "opening date", "date", side(0, "on 17 May.", "17 May"), side(2, "on 14 June.", "14 June"),

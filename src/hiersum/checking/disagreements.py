@@ -327,6 +327,10 @@ def _common(words: Sequence[str], others: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(word for word in words if stem_word(word) in stems))
 
 
+# "The new bridge" and "only 14 people" correct nothing.
+_TELLS_LATER = CORRECTIONS - {"new", "only", "right", "final", "longer"}
+
+
 def _later(
     comparer: Comparer, candidate: Candidate, order: dict[tuple[int, int], int]
 ) -> int | None:
@@ -337,7 +341,7 @@ def _later(
     known = order.get((one, other))
     if known is not None:
         return known
-    corrects = [comparer.analyses[n].has(CORRECTIONS) for n in (candidate.one, candidate.other)]
+    corrects = [comparer.analyses[n].has(_TELLS_LATER) for n in (candidate.one, candidate.other)]
     if corrects[0] != corrects[1]:
         return one if corrects[0] else other
     return None

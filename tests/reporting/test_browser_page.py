@@ -290,6 +290,29 @@ def test_the_page_fits_a_phone(open_page: Open, live_address: str) -> None:
     watched.assert_quiet(live_address)
 
 
+def test_on_a_phone_no_focused_field_is_behind_the_button(
+    open_page: Open, live_address: str
+) -> None:
+    page = open_page(live_address, width=390, height=744).page
+    page.wait_for_selector(".examples button")
+    open_choices(page)
+    page.get_by_label("Text", exact=True).focus()
+    for _ in range(10):
+        page.keyboard.press("Tab")
+        focused = page.evaluate(
+            """() => {
+                const box = document.activeElement.getBoundingClientRect();
+                const bar = document.querySelector(".submit").getBoundingClientRect();
+                const name = document.activeElement.textContent;
+                return name === "Summarise" ? null : [box.bottom, bar.top];
+            }"""
+        )
+        if focused is None:
+            return
+        assert focused[0] <= focused[1]
+    pytest.fail("the button was not reached")
+
+
 def test_the_keyboard_is_enough(open_page: Open, live_address: str) -> None:
     page = open_page(live_address).page
     page.wait_for_selector(".examples button")

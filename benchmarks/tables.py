@@ -490,6 +490,44 @@ def writer_table() -> str:
     return "\n".join(lines)
 
 
+def ceiling_table() -> str:
+    """The writer with its planner's plans and with the references'."""
+    record = latest("perfect_plans")
+    lines = ["| written from | R-1 / R-2 / R-L | LexRank | Lead | words | quoted |"]
+    lines.append("|---|---|---|---|---|---|")
+    for name in ("the planner's plans", "the references' plans"):
+        of_plans = record[name]
+        others = [of_plans[f"{other}, as long as the model's"] for other in ("lexrank", "lead")]
+        cells = [_triple(of, ("R-1", "R-2", "R-L")) for of in (of_plans["model"], *others)]
+        words, quoted = (of_plans["model"][key]["mean"] for key in ("words", "said to be quoted, %"))
+        lines.append(f"| {name} | {' | '.join(cells)} | {words:.0f} | {quoted:.0f} % |")
+    gains = record["gain, paired"].items()
+    said = ", ".join(f"{of['mean']} ({of['low']} to {of['high']}) in {name}" for name, of in gains)
+    count = record["the planner's plans"]["clusters"]
+    return "\n".join([*lines, "", fill(f"Gain on the {count} clusters, paired: {said}.", 118)])
+
+
+ABLATED = ("loss a piece", "planner's loss a boundary", "R-1", "R-2", "R-L")
+
+
+def ablations_table() -> str:
+    """The base's scores, and the difference of every other arm."""
+    record = latest("ablations")
+    lines = [f"| | {' | '.join(ABLATED)} |", "|" + "---|" * 6]
+    for name, scores in record["arms"].items():
+        cells = [name]
+        for score in ABLATED:
+            of = scores.get(score) or scores.get(f"{score}, its own plans")
+            if of is None:
+                cells.append("")
+            elif name == "base":
+                cells.append(f"{of['value']}")
+            else:
+                cells.append(f"{of['minus base']:+} ({of['low']} to {of['high']})")
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def side_by_side_table() -> str:
     """hiersum and what one would use instead; with what readers found false, if they have read."""
     record, read = latest("side_by_side"), latest("side_by_side_readers")
@@ -802,6 +840,8 @@ PAGES = {
         "wikisum": lambda: wikisum.wikisum_table(latest("scale")),
     },
     "docs/writing.md": {
+        "ceiling": ceiling_table,
+        "ablations": ablations_table,
         "constants": constants_table,
         "search": search_table,
         "memory": search_memory,

@@ -73,27 +73,26 @@ def examples_of(tokenizer: Tokenizer) -> list[Example]:
 
 
 @torch.no_grad()
-def written_slowly(
-    network: EncoderDecoder, example: Example, length: int, end_id: int
-) -> list[int]:
-    """Write greedily, reading everything again for each piece."""
+def written_slowly(network: EncoderDecoder, example: Example, length: int, run: int) -> list[int]:
+    """Write greedily, reading everything again for each piece; no run of pieces occurs twice."""
+    begin, end = network.config.begin_id, network.config.end_id
     ids: list[int] = []
     for number in range(len(example.plans)):
-        for _ in range(length):
-            plans = example.plans[: number + 1]
-            target = (
-                network.config.begin_id,
-                *ids,
-                end_id,
-            )  # the end piece stands for the next one
-            batch = collate([replace(example, target_ids=target, plans=plans)])
+        sentence: list[int] = []
+        while len(sentence) < length and sentence[-1:] != [end]:
+            # The end piece stands for the one that is predicted.
+            target = (begin, *ids, *sentence, end)
+            batch = collate(
+                [replace(example, target_ids=target, plans=example.plans[: number + 1])]
+            )
             logits = network._logits(network.decode(batch, network.encode(batch)))[-1]
             logits[[0, 2]] = -torch.inf  # pieces that are never written
-            ids.append(int(logits.argmax()))
-            if ids[-1] == end_id:
-                break
-        else:
-            ids.append(end_id)
+            for text in (ids, sentence):
+                for n in range(len(text) - run + 1):
+                    if text[n : n + run - 1] == sentence[len(sentence) - run + 1 :]:
+                        logits[text[n + run - 1]] = -torch.inf
+            sentence.append(int(logits.argmax()))
+        ids += [*sentence, end] if sentence[-1] != end else sentence
     return ids
 
 
@@ -104,7 +103,7 @@ def test_writing_equals_greedy_decoding_from_scratch(
     monkeypatch: pytest.MonkeyPatch,
     has_plans: bool,
 ) -> None:
-    search = replace(ablations.SEARCH, min_length=0, max_length=5, no_repeat_ngram=0)
+    search = replace(ablations.SEARCH, min_length=0, max_length=9, no_repeat_ngram=2)
     monkeypatch.setattr(ablations, "SEARCH", search)
     examples = examples_of(tokenizer)
     if not has_plans:
@@ -112,8 +111,11 @@ def test_writing_equals_greedy_decoding_from_scratch(
     decoded: list[list[int]] = []
     monkeypatch.setattr(Tokenizer, "decode", lambda _, ids: decoded.append(list(ids)) or "")
     ablations.write(network, examples, tokenizer, partial(ablations.reference_plan, examples))
-    assert decoded == [written_slowly(network, e, 5, tokenizer.end_id) for e in examples]
+    assert decoded == [written_slowly(network, example, 9, 2) for example in examples]
     assert [len(cut_stretches(ids, tokenizer.end_id)) for ids in decoded] == [2, 1]
+    monkeypatch.setattr(ablations, "SEARCH", replace(search, no_repeat_ngram=60))
+    ablations.write(network, examples, tokenizer, partial(ablations.reference_plan, examples))
+    assert decoded[2:] != decoded[:2]  # so the rule was at work
 
 
 def test_arm_without_plans_has_the_loss_of_a_network_without_plans(

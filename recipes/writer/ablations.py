@@ -169,6 +169,25 @@ def losses_of(network: EncoderDecoder, example: Example) -> dict[str, float]:
     }
 
 
+class NothingAgain:
+    """Keeps a greedy search from repeating runs of pieces of earlier sentences of the same summary."""
+
+    def __init__(self, earlier: Sequence[list[int]], length: int) -> None:
+        self.length = length
+        self.after: list[dict[tuple[int, ...], set[int]]] = []
+        for ids in earlier:
+            found: dict[tuple[int, ...], set[int]] = {}
+            for start in range(len(ids) - length + 1):
+                *begun, last = ids[start : start + length]
+                found.setdefault(tuple(begun), set()).add(last)
+            self.after.append(found)
+
+    def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor, clusters: Sequence[int]) -> None:
+        for row, cluster in enumerate(clusters):
+            recent = tuple(tokens_BNS[row, 0, 1 - self.length :].tolist())
+            log_probs_BNV[row, 0, list(self.after[cluster].get(recent, ()))] = -torch.inf
+
+
 Rounds = tuple[float, NDArray[np.float64]]
 """A score, and what it is in each round of the bootstrap."""
 Choose = Callable[[int, Tensor, SourceSentences, list[Plan]], Plan]
@@ -210,6 +229,7 @@ def write(
             begin_id=[tokenizer.end_id if number else tokenizer.begin_id] * len(active),
             end_id=tokenizer.end_id,
             forbidden=tokenizer.forbidden_ids(network.config.vocab_size),
+            constraints=[NothingAgain([ids[n] for n in active], SEARCH.no_repeat_ngram)],
         )
         for n, (best, *_) in zip(active, found):
             pieces = [piece for piece in best.token_ids if piece != tokenizer.end_id]
@@ -329,6 +349,8 @@ def main() -> None:
         if not path.exists():
             print(name, flush=True)
             network = train(options.start, options.run, ARMS[name], leads, cited)
+            with replacing(path.with_suffix(".pt")) as partly:
+                torch.save(network.state_dict(), partly)
             with replacing(path) as partly:
                 partly.write_text(json.dumps(judge(network, valid, tokenizer)))
         arms[name] = json.loads(path.read_text())

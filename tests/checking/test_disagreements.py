@@ -186,7 +186,7 @@ def test_find_disagreements_takes_corrections_as_later_but_not_every_adjective(
     word: str, later: int | None
 ) -> None:
     crash = "The bus crash on Harbour Street injured {} people on Monday."
-    pair = [Statement(0, 0, crash.format(27)), Statement(1, 0, crash.format(f"{word} 41"))]
+    pair = [said(0, 0, crash.format(27)), said(1, 0, crash.format(f"{word} 41"))]
     [found] = find_disagreements(pair, LexicalChecker())
     assert found.later == later
 

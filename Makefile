@@ -1,4 +1,5 @@
 # Every target sets up what it needs in .venv; nothing but Python 3.11 (or newer), pip and make is assumed.
+# pip prints errors only (-qq): older ones warn of an extra of lxml that they do not find and do not need.
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 BIN := .venv/bin
 # Tests run in one process per core, each with one thread: small tensors only lose by more.
@@ -16,11 +17,11 @@ help: ## list the targets
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "error: $(PYTHON) is older than Python 3.11; run: make PYTHON=/path/to/python3.11" >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
 .venv/installed-dev: .venv/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install -qq --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
 install: .venv/installed ## set up .venv with what summarising needs
@@ -74,7 +75,7 @@ dist: .venv/installed-dev ## build wheel and sdist into dist, and try the wheel 
 	rm -rf dist build/try && mkdir -p build/try
 	$(BIN)/python -m hatchling build
 	$(PYTHON) -m venv build/try/env
-	build/try/env/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt dist/*.whl
+	build/try/env/bin/python -m pip install -qq --disable-pip-version-check -c constraints.txt dist/*.whl
 	cp -r examples build/try/examples
 	cd build/try && env/bin/hiersum summarize examples/car-free-centre --title "Car-free centre of Lowmoor"
 	cd build/try && env/bin/python $(CURDIR)/.ci/smoke.py $(CURDIR)/dist
@@ -101,7 +102,7 @@ torture: .venv/installed-dev ## kill -9, full disks and hostile input for an hou
 upgrade: ## the newest releases of everything but torch into .venv and constraints.txt; then test
 	rm -rf .venv && $(PYTHON) -m venv .venv
 	grep '^torch==' constraints.txt > .venv/torch.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c .venv/torch.txt -e '.[dev]'
+	$(BIN)/python -m pip install -qq --disable-pip-version-check -c .venv/torch.txt -e '.[dev]'
 	$(BIN)/python -m pip freeze --exclude-editable > .venv/frozen.txt
 	{ grep '^#' constraints.txt; sed 's/^\(torch==[^+]*\)+.*/\1/' .venv/frozen.txt; } > .venv/all.txt
 	grep -q '^torch==' .venv/all.txt && mv .venv/all.txt constraints.txt

@@ -17,6 +17,7 @@ from hiersum.writing.neural_model import NeuralModel
 from hiersum.writing.page import DraftSentence, Page
 from hiersum.writing.planned import PlannedSearch
 from hiersum.writing.policy import Situation, choose_main
+from hiersum.writing.sources import Paragraphs, _named
 
 WORDS = [f"{first}{second}ox" for first in "bcdfhjkm" for second in "glnpr"]
 
@@ -176,3 +177,23 @@ def test_lexrank_prefers_the_title_the_focus_and_what_stands_early(
 @pytest.mark.parametrize(("words", "expected"), [(5, False), (6, True), (60, True), (61, False)])
 def test_lexrank_sentence_has_6_to_60_words(words: int, expected: bool) -> None:
     assert extractive.is_summary_sentence("A sentence.", words) == expected
+
+
+def test_sentence_has_a_source_from_a_probability_of_one_half() -> None:
+    """The paragraphs share it, because several may say the same."""
+    assert _named({0: 0.3, 1: 0.2}) == [0]
+    assert _named({0: 0.3, 1: 0.19}) == []
+
+
+def test_further_source_has_four_fifths_of_the_probability_of_the_best() -> None:
+    assert _named({0: 0.5, 1: 0.4, 2: 0.39}) == [0, 1]
+
+
+def test_sentence_cites_at_most_three_texts() -> None:
+    assert _named(dict.fromkeys(range(5), 0.9)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize(("between", "order"), [(3, 1.0), (4, 0.0)])
+def test_words_of_a_source_are_near_with_three_between_them(between: int, order: float) -> None:
+    source = Paragraph(f"ferry {' '.join(WORDS[:between])} harbour", 0, 0)
+    assert Paragraphs([source]).evidence("Ferry harbour", 1)[0].order == order

@@ -24,7 +24,6 @@ from hiersum.checking.comparison import Scorer
 from hiersum.text.words import content_stems
 from hiersum.types import Sentence
 
-NO_ANSWER = "No document answers this."
 MAX_PARAGRAPHS = 24
 """Paragraphs that are read for a question; all of a small folder."""
 _WEIGHTS_FILE = "answers.json"

@@ -74,7 +74,7 @@ def examples_of(tokenizer: Tokenizer) -> list[Example]:
 
 @torch.no_grad()
 def written_slowly(network: EncoderDecoder, example: Example, length: int, run: int) -> list[int]:
-    """Write greedily, reading everything again for each piece; no run of pieces occurs twice."""
+    """Write greedily, reading everything again for each piece; no run of pieces twice in a sentence."""
     begin, end = network.config.begin_id, network.config.end_id
     ids: list[int] = []
     for number in range(len(example.plans)):
@@ -87,10 +87,9 @@ def written_slowly(network: EncoderDecoder, example: Example, length: int, run: 
             )
             logits = network._logits(network.decode(batch, network.encode(batch)))[-1]
             logits[[0, 2]] = -torch.inf  # pieces that are never written
-            for text in (ids, sentence):
-                for n in range(len(text) - run + 1):
-                    if text[n : n + run - 1] == sentence[len(sentence) - run + 1 :]:
-                        logits[text[n + run - 1]] = -torch.inf
+            for n in range(len(sentence) - run + 1):
+                if sentence[n : n + run - 1] == sentence[len(sentence) - run + 1 :]:
+                    logits[sentence[n + run - 1]] = -torch.inf
             sentence.append(int(logits.argmax()))
         ids += [*sentence, end] if sentence[-1] != end else sentence
     return ids
@@ -154,7 +153,8 @@ def test_arms_make_as_many_updates_from_what_they_say(
     for name in ("base", "one stage", "half of the clusters", "no plans", "no global layers"):
         seen[name] = []
         (tmp_path / name).mkdir()
-        ablations.train(tmp_path, tmp_path / name, ARMS[name], leads, cited)
+        started = ablations.load(tmp_path, ARMS[name])
+        ablations.train(started, tmp_path / name, ARMS[name], leads, cited)
         network.planner = build_network(network.config).planner
     size, updates = ablations.BATCH_SIZE, ablations.CITED_UPDATES
     of_cited = {n: [i for i in ids if i.startswith("cited")] for n, ids in seen.items()}
@@ -182,3 +182,8 @@ def test_difference_is_paired_by_cluster() -> None:
     assert found["worse"][f"R-1, {OWN}"]["minus base"] == 0
     assert found["base"][f"R-2, {PERFECT}"]["value"] == 100
     assert f"R-2, {PERFECT}" not in found["worse"]
+
+
+def test_repeated_sentences_are_counted() -> None:
+    text = "The ferry sails at noon. It was late. The ferry sails at noon."
+    assert ablations.repetitions(text) == (1, 3)

@@ -36,10 +36,13 @@ from hiersum.model.folder import TOKENIZER, from_pretrained
 from hiersum.model.network import EncoderDecoder
 from hiersum.model.planner import Plan, SourceSentences, plan_rows
 from hiersum.text.overlap import lcs_overlap, ngram_overlap
+from hiersum.text.sentences import split_sentences
 from hiersum.text.tokenizer import Tokenizer
+from hiersum.text.words import content_stems
 from hiersum.training.objective import Objective, freeze, learning_rate, make_optimizer
 from hiersum.types import Example
 from hiersum.writing.beam import beam_search
+from hiersum.writing.page import SAME
 from hiersum.writing.policy import join_others
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
@@ -80,12 +83,13 @@ ARMS = {
 
 
 def load(start: Path, arm: Arm) -> EncoderDecoder:
-    """Return the starting network of an arm, with its planner."""
+    """Return the starting network of an arm."""
     network = from_pretrained(start, dropout=0.1)
     assert isinstance(network, EncoderDecoder)
+    if not arm.has_plans:
+        network.planner = None
     if not arm.has_global:  # they come last, and change nothing before they are trained
-        local = [n for n, kind in enumerate(network.config.layers) if kind == "local"]
-        network.encoder.layers = network.encoder.layers[: len(local)]
+        network.encoder.layers = network.encoder.layers[: network.config.layers.count("local")]
     return network
 
 
@@ -125,30 +129,30 @@ def learn(network: EncoderDecoder, examples: Sequence[Example], updates: int, ar
 
 
 def train(
-    start: Path, run: Path, arm: Arm, leads: list[Example], cited: list[Example]
-) -> EncoderDecoder:
-    """Return the trained network of an arm; arms that read leads alike share that stage."""
-    network = load(start, arm)
-    planner = network.planner
+    network: EncoderDecoder, run: Path, arm: Arm, leads: list[Example], cited: list[Example]
+) -> None:
+    """Train an arm's network; arms that read leads alike share that stage."""
+    planner, network.planner = network.planner, None  # leads have no plans
     if arm.reads_leads:
-        network.planner = None  # leads have no plans
         path = run / f"leads-{arm.has_global}-{arm.seed}.pt"
         if not path.exists():
             learn(network, leads, LEAD_UPDATES, arm)
-            with replacing(path) as partial:
-                torch.save(network.state_dict(), partial)
+            save(network, path)
         network.load_state_dict(torch.load(path, weights_only=True))
-    network.planner = planner if arm.has_plans else None
+    network.planner = planner
     if arm.share < 1:
-        seen = [
-            example
-            for chosen in itertools.islice(batches(cited, arm.seed), CITED_UPDATES)
-            for example in chosen
-        ]
-        cited = seen[: round(arm.share * len(seen))]
-    updates = CITED_UPDATES + (0 if arm.reads_leads else LEAD_UPDATES)
-    learn(network, [without_plans(e) for e in cited] if not arm.has_plans else cited, updates, arm)
-    return network
+        seen = itertools.islice(batches(cited, arm.seed), CITED_UPDATES)
+        every = list(itertools.chain.from_iterable(seen))
+        cited = every[: round(arm.share * len(every))]
+    if not arm.has_plans:
+        cited = list(map(without_plans, cited))
+    learn(network, cited, CITED_UPDATES + (0 if arm.reads_leads else LEAD_UPDATES), arm)
+
+
+def save(network: EncoderDecoder, path: Path) -> None:
+    """Save the weights."""
+    with replacing(path) as partly:
+        torch.save(network.state_dict(), partly)
 
 
 def without_plans(example: Example) -> Example:
@@ -167,25 +171,6 @@ def losses_of(network: EncoderDecoder, example: Example) -> dict[str, float]:
         "plan loss": float(losses.plan),
         "boundaries": batch.num_boundaries,
     }
-
-
-class NothingAgain:
-    """Keeps a greedy search from repeating runs of pieces of earlier sentences of the same summary."""
-
-    def __init__(self, earlier: Sequence[list[int]], length: int) -> None:
-        self.length = length
-        self.after: list[dict[tuple[int, ...], set[int]]] = []
-        for ids in earlier:
-            found: dict[tuple[int, ...], set[int]] = {}
-            for start in range(len(ids) - length + 1):
-                *begun, last = ids[start : start + length]
-                found.setdefault(tuple(begun), set()).add(last)
-            self.after.append(found)
-
-    def __call__(self, tokens_BNS: Tensor, log_probs_BNV: Tensor, clusters: Sequence[int]) -> None:
-        for row, cluster in enumerate(clusters):
-            recent = tuple(tokens_BNS[row, 0, 1 - self.length :].tolist())
-            log_probs_BNV[row, 0, list(self.after[cluster].get(recent, ()))] = -torch.inf
 
 
 Rounds = tuple[float, NDArray[np.float64]]
@@ -229,7 +214,6 @@ def write(
             begin_id=[tokenizer.end_id if number else tokenizer.begin_id] * len(active),
             end_id=tokenizer.end_id,
             forbidden=tokenizer.forbidden_ids(network.config.vocab_size),
-            constraints=[NothingAgain([ids[n] for n in active], SEARCH.no_repeat_ngram)],
         )
         for n, (best, *_) in zip(active, found):
             pieces = [piece for piece in best.token_ids if piece != tokenizer.end_id]
@@ -312,10 +296,22 @@ def rounds_of(arm: dict[str, Any], references: Sequence[str]) -> dict[str, Round
     if any(losses["plan loss"]):
         found["planner's loss a boundary"] = ratio(losses["plan loss"], losses["boundaries"])
     ones = [1.0] * len(references)
+    repeated, sentences = zip(*map(repetitions, arm[OWN]))
+    found["repeated sentences, %"] = ratio([100.0 * number for number in repeated], sentences)
     for way in (OWN, PERFECT):
         for kind, values in rouge(arm[way], references).items() if way in arm else ():
             found[f"{kind}, {way}"] = ratio(values, ones)
     return found
+
+
+def repetitions(text: str) -> tuple[int, int]:
+    """Return how many sentences repeat an earlier one, by the writer's rule, and how many there are."""
+    stems = [set(content_stems(sentence)) for sentence in split_sentences(text)]
+    repeated = [
+        any(len(ours & earlier) >= SAME * len(ours) for earlier in stems[:number])
+        for number, ours in enumerate(stems)
+    ]
+    return sum(repeated), len(stems)
 
 
 def rouge(texts: Sequence[str], references: Sequence[str]) -> dict[str, list[float]]:
@@ -348,9 +344,12 @@ def main() -> None:
         path = options.run / f"{name}.json"
         if not path.exists():
             print(name, flush=True)
-            network = train(options.start, options.run, ARMS[name], leads, cited)
-            with replacing(path.with_suffix(".pt")) as partly:
-                torch.save(network.state_dict(), partly)
+            network = load(options.start, ARMS[name])
+            weights = path.with_suffix(".pt")
+            if not weights.exists():
+                train(network, options.run, ARMS[name], leads, cited)
+                save(network, weights)
+            network.load_state_dict(torch.load(weights, weights_only=True))
             with replacing(path) as partly:
                 partly.write_text(json.dumps(judge(network, valid, tokenizer)))
         arms[name] = json.loads(path.read_text())

@@ -105,7 +105,7 @@ def main() -> None:
     parser.add_argument("model", type=Path)
     parser.add_argument("folders", type=Path)
     options = parser.parse_args()
-    folders, checker = read_folders(options.folders), open_checker(options.model).checker
+    folders, checker = read_folders(options.folders), open_checker(options.model)
     start = time.process_time()
     disagreements = measure_disagreements(folders, checker)
     seconds = (time.process_time() - start) / len(folders)

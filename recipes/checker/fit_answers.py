@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("written", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    checker = open_checker(options.model).checker
+    checker = open_checker(options.model)
     rows, labels = [], []
     for question in questions(options.written):
         read = read_paragraphs(question.text, question.statements, checker)

@@ -208,7 +208,7 @@ def main() -> None:
     parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    checker = open_checker(args.model).checker
+    checker = open_checker(args.model)
     fit_all([f for directory in args.folders for f in read_folders(directory)], checker, args.out)
 
 

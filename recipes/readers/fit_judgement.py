@@ -125,7 +125,7 @@ def main() -> None:
         confidence = [row.get("log_probability") for row in kept]
     else:
         confidence = confidences(options.model, clusters, kept)
-    support = open_checker(options.model).checker.support(
+    support = open_checker(options.model).support(
         [(row["sentence"], row["plan_sentences"]) for row in kept]
     )
     used = [n for n, value in enumerate(confidence) if value is not None]

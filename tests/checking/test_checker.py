@@ -13,21 +13,13 @@ from hiersum.errors import CheckpointError
 
 
 def test_open_checker_reads_the_learned_one(checker_folder: Path) -> None:
-    checker, note = open_checker(checker_folder)
-    assert isinstance(checker, LearnedChecker)
-    assert note == ""
+    assert isinstance(open_checker(checker_folder), LearnedChecker)
 
 
-def test_open_checker_falls_back_to_words_and_says_so(tmp_path: Path) -> None:
-    checker, note = open_checker(tmp_path)
-    assert isinstance(checker, LexicalChecker)
-    assert note == f"Sentences are checked by words only: {tmp_path} has no {WEIGHTS_FILE}."
-
-
-def test_open_checker_without_a_folder_falls_back_to_words() -> None:
-    checker, note = open_checker(None)
-    assert isinstance(checker, LexicalChecker)
-    assert note == "Sentences are checked by words only: no model folder."
+def test_open_checker_falls_back_to_words(tmp_path: Path, checker_folder: Path) -> None:
+    assert isinstance(open_checker(None), LexicalChecker)
+    assert isinstance(open_checker(tmp_path / "none"), LexicalChecker)
+    assert isinstance(open_checker(checker_folder, "lexical"), LexicalChecker)
 
 
 @pytest.mark.parametrize("name", [SETTINGS_FILE, WEIGHTS_FILE])

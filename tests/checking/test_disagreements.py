@@ -15,7 +15,6 @@ from hiersum.checking.disagreements import (
     Scored,
     checked_pairs,
     compare_documents,
-    describe,
     find_disagreements,
     mark_disputed,
     merge,
@@ -170,7 +169,7 @@ def test_checked_pairs_keeps_the_best_of_a_fixed_number() -> None:
     assert [logit for logit, _, _ in kept] == sorted((s[0] for s in scored), reverse=True)[:6]
 
 
-def test_describe_names_what_each_document_says() -> None:
+def test_line_names_what_each_document_says() -> None:
     found = Disagreement(
         "injured",
         "number",
@@ -178,7 +177,7 @@ def test_describe_names_what_each_document_says() -> None:
         side(2, "at least 41 hurt", "at least 41"),
         0.9,
     )
-    assert describe(found, NAMES) == "Injured: 27 (1-gazette.txt) or at least 41 (3-union.txt)"
+    assert found.line(NAMES) == "Injured: 27 (1-gazette.txt) or at least 41 (3-union.txt)"
 
 
 @pytest.mark.parametrize(("word", "later"), [("now", 1), ("new", None), ("only", None)])
@@ -191,20 +190,20 @@ def test_find_disagreements_takes_corrections_as_later_but_not_every_adjective(
     assert found.later == later
 
 
-def test_describe_says_which_is_later_and_joins_equal_values() -> None:
+def test_line_says_which_is_later_and_joins_equal_values() -> None:
     found = Disagreement(
         "opening date", "date", side(0, "on 17 May.", "17 May"), side(2, "on 14 June.", "14 June"),
         0.9, later=2, more=(side(1, "by 14 June.", "14 June"),),
     )  # fmt: skip
-    assert describe(found, NAMES) == (
+    assert found.line(NAMES) == (
         "Opening date: 17 May (1-gazette.txt) or 14 June (2-council.txt, 3-union.txt) "
         "(later: 3-union.txt)"
     )
 
 
-def test_describe_without_names_counts_documents() -> None:
+def test_line_without_names_counts_documents() -> None:
     found = Disagreement("price", "number", side(0, "it is 5", "5"), side(1, "it is 6", "6"), 0.9)
-    assert describe(found, ()) == "Price: 5 (document 1) or 6 (document 2)"
+    assert found.line(()) == "Price: 5 (document 1) or 6 (document 2)"
 
 
 def test_mark_disputed_marks_what_rests_on_a_side() -> None:

@@ -11,7 +11,6 @@ from hiersum.checking.comparison import Candidate, Comparer, near_pairs
 from hiersum.checking.disagreements import (
     Disagreement,
     checked_pairs,
-    describe,
     find_disagreements,
 )
 from hiersum.checking.lexical import LexicalChecker, likeness
@@ -68,7 +67,7 @@ def test_disagreement_is_told_from_a_score_of_one_half(
 def test_description_quotes_claims_of_ninety_characters(length: int, is_whole: bool) -> None:
     texts = ["a" * (length - 2) + " b", "Nobody came."]
     sides = [Side(n, 0, text, 0, len(text)) for n, text in enumerate(texts)]
-    shown = describe(Disagreement("visit", "claim", *sides, 0.9), ["one", "other"])
+    shown = Disagreement("visit", "claim", *sides, 0.9).line(["one", "other"])
     assert ("..." not in shown) == is_whole
 
 

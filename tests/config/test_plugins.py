@@ -94,9 +94,7 @@ def test_writer_of_another_package_is_a_system() -> None:
 
 
 def test_checker_of_another_package_judges() -> None:
-    assert open_checker(None, "credulous").checker.support([("Cats bark.", ["Dogs bark."])]) == [
-        1.0
-    ]
+    assert open_checker(None, "credulous").support([("Cats bark.", ["Dogs bark."])]) == [1.0]
 
 
 def test_unknown_name_is_refused_with_those_there_are() -> None:

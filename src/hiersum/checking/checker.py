@@ -1,6 +1,6 @@
 """The interface of checkers, and how to open one.
 
-    checker, note = open_checker(folder)
+    checker = open_checker(folder)
     [support] = checker.support([("Five people were hurt.", ["The crash injured five people."])])
 
 `LearnedChecker` uses a small network; `LexicalChecker` compares words and needs no files.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,14 +47,7 @@ class Checker(Protocol):
         """Return a unit vector per text; texts on the same subject have a high dot product."""
 
 
-class OpenedChecker(NamedTuple):
-    """A checker, and a note for the user ("" if none)."""
-
-    checker: Checker
-    note: str
-
-
-def open_checker(folder: Path | None, kind: str = "auto") -> OpenedChecker:
+def open_checker(folder: Path | None, kind: str = "auto") -> Checker:
     """Open a checker.
 
     Args:
@@ -69,15 +62,13 @@ def open_checker(folder: Path | None, kind: str = "auto") -> OpenedChecker:
     from hiersum.checking.lexical import LexicalChecker
 
     if kind not in KINDS:
-        return OpenedChecker(load_plugin("checkers", kind, KINDS)(), "")
-    if kind == "lexical":
-        return OpenedChecker(LexicalChecker(), "")
-    if folder is None or not (folder / WEIGHTS_FILE).exists():
-        where = "no model folder" if folder is None else f"{folder} has no {WEIGHTS_FILE}"
-        return OpenedChecker(LexicalChecker(), f"Sentences are checked by words only: {where}.")
+        plugin: Checker = load_plugin("checkers", kind, KINDS)()
+        return plugin
+    if kind == "lexical" or folder is None or not (folder / WEIGHTS_FILE).exists():
+        return LexicalChecker()
     from hiersum.checking.learned import LearnedChecker
 
-    return OpenedChecker(LearnedChecker.load(folder), "")
+    return LearnedChecker.load(folder)
 
 
 def is_checkable(text: str) -> bool:

@@ -83,8 +83,15 @@ class Disagreement:
         )
 
     def line(self, names: Sequence[str]) -> str:
-        """Return it as one readable line; `names` are those of the documents."""
-        return describe(self, names)
+        """Return it as one line: what it is about, each version, and the documents' names."""
+        versions: dict[str, list[str]] = {}
+        for side in self.sides:
+            quote = side.value if len(side.value) < len(side.text) else f'"{_shortened(side.text)}"'
+            versions.setdefault(quote, []).append(_name(side.document, names))
+        said = " or ".join(f"{quote} ({', '.join(whose)})" for quote, whose in versions.items())
+        about = self.about[:1].upper() + self.about[1:]
+        later = f" (later: {_name(self.later, names)})" if self.later is not None else ""
+        return f"{about}: {said}{later}"
 
 
 class Scored(NamedTuple):
@@ -345,18 +352,6 @@ def _later(
     if corrects[0] != corrects[1]:
         return one if corrects[0] else other
     return None
-
-
-def describe(found: Disagreement, names: Sequence[str]) -> str:
-    """Return a disagreement as one line: what it is about, each version, and whose it is."""
-    versions: dict[str, list[str]] = {}
-    for side in found.sides:
-        quote = side.value if len(side.value) < len(side.text) else f'"{_shortened(side.text)}"'
-        versions.setdefault(quote, []).append(_name(side.document, names))
-    said = " or ".join(f"{quote} ({', '.join(whose)})" for quote, whose in versions.items())
-    about = found.about[:1].upper() + found.about[1:]
-    later = f" (later: {_name(found.later, names)})" if found.later is not None else ""
-    return f"{about}: {said}{later}"
 
 
 def _name(document: int, names: Sequence[str]) -> str:

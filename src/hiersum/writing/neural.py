@@ -50,7 +50,7 @@ class NeuralWriter:
         self.neural = model
         self.ranker = ranker
         self.config = config
-        self.checker = checker or open_checker(model.folder, config.decoding.checker).checker
+        self.checker = checker or open_checker(model.folder, config.decoding.checker)
 
     @classmethod
     def load(cls, name_or_dir: str | Path, config: Config) -> NeuralWriter:

@@ -710,7 +710,7 @@ def tree() -> str:
 
 def kills_table() -> str:
     """Return how often each command was killed, and how often its result was the same."""
-    found = latest("torture_kill")["kill"]
+    found = latest("torture_kill")["kill"] | latest("torture_ray").get("ray", {})
     lines = [
         "| command | kills | finished runs | equal to a run never killed |",
         "|---|---|---|---|",
@@ -726,6 +726,15 @@ def kills_table() -> str:
         )
     lines.append(f"\nKills in all: {sum(of['kills'] for of in found.values())}.")
     return "\n".join(lines)
+
+
+def fuzz_table() -> str:
+    """Return how often atheris ran each reader, and what it found."""
+    lines = ["| reader | inputs | places in the code reached | findings |", "|---|---|---|---|"]
+    found = latest("fuzz")["fuzz"]
+    for name, of in found.items():
+        lines.append(f"| {name} | {of['inputs']:,} | {of['reached']:,} | {int('finding' in of)} |")
+    return "\n".join([*lines, f"\nIn all {sum(of['inputs'] for of in found.values()):,} inputs."])
 
 
 def disks_table() -> str:
@@ -807,6 +816,7 @@ PAGES = {
     "docs/models.md": {"attribution": attribution_table},
     "docs/reliability.md": {
         "kills": kills_table,
+        "fuzz": fuzz_table,
         "disks": disks_table,
         "hostile": hostile_table,
         "soak": soak_table,

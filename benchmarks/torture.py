@@ -184,10 +184,11 @@ def attempts(
             if os.geteuid() == 0
         }
     found: dict[str, Attempt] = {}
+    lacking = {name: asked.kills - earlier.get(name, {}).get("kills", 0) for name in asked.jobs}
     if part == "kill" and "judges" in asked.jobs:
-        found["judges"] = lambda seconds: torture.kill_judges(asked.kills, seconds)
+        found["judges"] = lambda seconds: torture.kill_judges(lacking["judges"], seconds)
     for name, job in jobs.items():
-        found[name] = lambda seconds, job=job: torture.kill(job, asked.kills, seconds)
+        found[name] = lambda seconds, job=job, n=lacking[name]: torture.kill(job, n, seconds)
     return found
 
 

@@ -15,6 +15,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -25,6 +26,8 @@ from hiersum.text.words import (
     Words,
     content_stems,
     split_stems,
+    split_words,
+    stem_word,
     stems_by_text,
     words_of,
 )
@@ -146,9 +149,8 @@ def weigh_documents(title: str, paragraphs: Sequence[Paragraph], num_documents: 
         return keep_all
     texts: list[list[str]] = [[] for _ in keep_all]
     for paragraph in paragraphs:
-        stems = paragraph.stems
         for document in {place.document for place in paragraph.places}:
-            texts[document] += stems
+            texts[document].append(paragraph.text)
     coverages, scores = _mentions(title, split_stems(name), texts)
     best = max(scores) or 1.0
     shares = [score / best if score >= _MIN_SHARE * best else 0.0 for score in scores]
@@ -165,36 +167,43 @@ def bare_title(title: str) -> str:
 
 
 def _mentions(
-    title: str, name: list[str], texts: Sequence[list[str]]
+    title: str, name: list[str], documents: Sequence[Sequence[str]]
 ) -> tuple[list[float], list[float]]:
-    """Return for each text the share of passages that mention the title, and a score."""
+    """Return for each document the share of passages that mention the title, and a score."""
     words = set(content_stems(title))
-    counts = [
-        Counter(
-            word
-            for start in range(0, len(text), _PASSAGE_WORDS)
-            for word in words.intersection(text[start : start + _PASSAGE_WORDS])
-        )
-        for text in texts
-    ]
+    letters = {word[0] for word in words.union(name)}
+    counts: list[Counter[str]] = []
+    found: list[tuple[int, int, set[str]]] = []
+    for texts in documents:
+        # A stem begins like its word, so the stems of most words need not be known.
+        stems = [
+            stem_word(word) if word[0] in letters else word
+            for text in texts
+            for word in split_words(text)
+        ]
+        passages = range(0, len(stems), _PASSAGE_WORDS)
+        in_passages = (words.intersection(stems[at : at + _PASSAGE_WORDS]) for at in passages)
+        counts.append(Counter(chain.from_iterable(in_passages)))
+        whole = f" {' '.join(stems)} ".count(f" {' '.join(name)} ")
+        found.append((len(passages), whole, words.intersection(stems[:_OPENING_WORDS])))
     num_documents = Counter(word for count in counts for word in count)
-    weights = {word: math.log1p(len(texts) / n) ** 2 for word, n in num_documents.items()}
+    weights = {word: math.log1p(len(documents) / n) ** 2 for word, n in num_documents.items()}
     total = sum(weights.values()) or 1.0
     coverages, scores = [], []
-    for text, count in zip(texts, counts):
+    for count, (num_passages, whole, opening) in zip(counts, found):
         mentioned = sum(weights[word] * number for word, number in count.items())
         # One extra passage, so that a single word in a very short text does not make its topic.
-        coverages.append(mentioned / total / (math.ceil(len(text) / _PASSAGE_WORDS) + 1))
-        whole = f" {' '.join(text)} ".count(f" {' '.join(name)} ")
-        opening = sum(weights[word] for word in words.intersection(text[:_OPENING_WORDS])) / total
-        scores.append(coverages[-1] * (1 + math.log1p(whole)) * (1 + opening))
+        coverages.append(mentioned / total / (num_passages + 1))
+        opens_with = sum(weights[word] for word in opening) / total
+        scores.append(coverages[-1] * (1 + math.log1p(whole)) * (1 + opens_with))
     return coverages, scores
 
 
-def _are_alike(texts: Sequence[list[str]]) -> bool:
+def _are_alike(documents: Sequence[Sequence[str]]) -> bool:
     """Whether documents share their characteristic words, or nearly all words."""
-    joined = [" ".join(text) for text in texts if text]
-    joined = joined[:: math.ceil(len(joined) / _MOST_COMPARED)]
+    compared = [texts for texts in documents if texts]
+    compared = compared[:: math.ceil(len(compared) / _MOST_COMPARED)]
+    joined = [" ".join(stem for text in texts for stem in split_stems(text)) for texts in compared]
     vectors = TfidfSpace(joined).vectors
     pairs = np.triu_indices(len(joined), 1)
     if np.median(cosines(vectors, vectors)[pairs]) >= _ALIKE:

@@ -326,7 +326,9 @@ def nothing_to_read(unread: Sequence[Unread]) -> str:
 def _cleaned(document: Document) -> Document:
     """Return the beginning of a document with clean text."""
     if document.paragraphs is None:
-        return replace(document, text=clean_text(document.text[:MAX_CHARACTERS]))
+        text = clean_text(document.text[:MAX_CHARACTERS])
+        # What was read from files is clean already, and thousands of copies take memory.
+        return document if text == document.text else replace(document, text=text)
     kept: list[str] = []
     room = MAX_CHARACTERS
     for paragraph in document.paragraphs:

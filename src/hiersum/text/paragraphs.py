@@ -14,10 +14,11 @@ import math
 import re
 import textwrap
 from array import array
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from hashlib import blake2b
 from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING
@@ -38,38 +39,43 @@ NEAR_DUPLICATE = 0.8
 _CLONE_RECALL = 0.8  # of the target's bigrams (the paper's section 4)
 _MAX_CANDIDATES = 32  # of each triple, so that thousands of similar texts take linear time
 _TRIPLES_AT_ONCE = 1 << 20
+_CHARACTERS_AT_ONCE = 1 << 22
 _BLANKS = re.compile(r"\s+")
 _NO_LETTERS = bytes(n for n in range(128) if not chr(n).isalpha())
 
 
 def merge_duplicates(
-    paragraphs: Sequence[Paragraph], *, near: float = NEAR_DUPLICATE
+    paragraphs: Iterable[Paragraph], *, near: float = NEAR_DUPLICATE
 ) -> list[Paragraph]:
     """Keep the first of duplicate paragraphs, with the places of the others.
 
     Paragraphs are duplicates if their words are equal, or the Jaccard index of their word triples
     is at least `near`; but only if they agree in numbers and negations.
     """
-    number_of: defaultdict[str, int] = defaultdict()
-    number_of.default_factory = number_of.__len__
-    keys: list[tuple[bytes, frozenset[str], str]] = []
-    for paragraph in paragraphs:
-        words = array("i", map(number_of.__getitem__, split_words(paragraph.text)))
-        signs = "" if words else _BLANKS.sub(" ", paragraph.text)
-        keys.append((words.tobytes(), find_amounts(paragraph.text), signs))
-    first_with: dict[Hashable, int] = {}
-    original = [first_with.setdefault(key, index) for index, key in enumerate(keys)]
+    # Digests, since the words of a folder of thousands of documents would fill the memory.
+    first_with: dict[bytes, int] = {}
+    having: dict[str, list[int]] = {}
+    taken: list[Paragraph] = []
+    original: list[int] = []
+    for index, paragraph in enumerate(paragraphs):
+        words = split_words(paragraph.text)
+        amounts = " ".join(sorted(find_amounts(paragraph.text)))
+        key = f"{' '.join(words) or _BLANKS.sub(' ', paragraph.text)}\n{amounts}"
+        digest = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        taken.append(paragraph)
+        original.append(first_with.setdefault(digest, index))
+        if original[-1] == index:
+            having.setdefault(amounts, []).append(index)
     if near < 1:
-        found = sorted(set(original))
-        with_amounts = Counter(keys[index][1] for index in found)
-        distinct = [index for index in found if with_amounts[keys[index][1]] > 1]
-        texts = [keys[index][:2] for index in distinct]
-        near_original = _near_duplicates(texts, len(number_of), near)
-        moved = {distinct[i]: distinct[j] for i, j in near_original.items()}
+        del first_with
+        moved: dict[int, int] = {}
+        for distinct, groups in _in_portions(having.values(), taken):
+            found = _near_duplicates([taken[index].text for index in distinct], groups, near)
+            moved |= {distinct[i]: distinct[j] for i, j in found.items()}
         original = [moved.get(index, index) for index in original]
     copies: dict[int, list[Paragraph]] = {}
     for index, first in enumerate(original):
-        copies.setdefault(first, []).append(paragraphs[index])
+        copies.setdefault(first, []).append(taken[index])
     return [
         replace(group[0], also_in=tuple(place for p in group[1:] for place in p.places))
         if len(group) > 1
@@ -114,24 +120,47 @@ def empty_clones(cluster: Cluster) -> Cluster:
     return replace(cluster, documents=tuple(documents))
 
 
-def _near_duplicates(
-    texts: Sequence[tuple[bytes, frozenset[str]]], num_words: int, near: float
-) -> dict[int, int]:
-    """Return the index of the first near duplicate of each text that has one.
+def _in_portions(
+    groups: Iterable[Sequence[int]], paragraphs: Sequence[Paragraph]
+) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the members of some groups of paragraphs at a time, and the group of each.
+
+    Paragraphs alone in their group are left out.
+    """
+    members: list[int] = []
+    group_of: list[int] = []
+    room = _CHARACTERS_AT_ONCE
+    for number, group in enumerate(groups):
+        if len(group) > 1:
+            members += group
+            group_of += [number] * len(group)
+            room -= sum(len(paragraphs[index].text) for index in group)
+        if room <= 0:
+            yield members, group_of
+            members, group_of, room = [], [], _CHARACTERS_AT_ONCE
+    if members:
+        yield members, group_of
+
+
+def _near_duplicates(texts: Sequence[str], groups: Sequence[int], near: float) -> dict[int, int]:
+    """Return the index of the first near duplicate of each text that has one, in its group.
 
     Args:
-        texts: of each, the numbers of its words, and its amounts.
-        num_words: how many numbers there are.
+        texts: the texts.
+        groups: the group of each.
         near: the least Jaccard index.
     """
-    shared, sizes = _shared_triples([words for words, _ in texts], num_words)
-    having: defaultdict[Hashable, list[int]] = defaultdict(list)
+    number_of: defaultdict[str, int] = defaultdict()
+    number_of.default_factory = number_of.__len__
+    words = [array("i", map(number_of.__getitem__, split_words(text))).tobytes() for text in texts]
+    shared, sizes = _shared_triples(words, len(number_of))
+    having: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     original: dict[int, int] = {}
     for index, triples in shared.items():
         # A near duplicate shares `num_needed` triples, so at least one of the rarest.
         num_needed = max(1, math.ceil(near * sizes[index]))
         num_rarest = max(len(triples) - num_needed + 1, 0)
-        keys = [(texts[index][1], triple) for triple in triples[:num_rarest]]
+        keys = [(groups[index], triple) for triple in triples[:num_rarest]]
         for candidate in sorted({i for key in keys for i in having[key]}):
             num_common = len(set(triples).intersection(shared[candidate]))
             if num_common >= near * (sizes[index] + sizes[candidate] - num_common):
@@ -228,18 +257,18 @@ def read_paragraphs(documents: Sequence[Document], *, keep_all: bool = False) ->
     `keep_all` drops and merges nothing, as a user's graph refers to every paragraph.
     """
     labels = document_labels(documents)
-    paragraphs = [
-        Paragraph(text, number, position, document.url, label=labels[number])
-        for number, document in enumerate(documents)
-        for position, text in enumerate(split_document(document))
-    ]
+
+    def split() -> Iterator[Paragraph]:
+        for number, document in enumerate(documents):
+            for position, text in enumerate(split_document(document)):
+                yield Paragraph(text, number, position, document.url, label=labels[number])
+
     if keep_all:
-        return paragraphs
+        return list(split())
+    # One document at a time, so that its words are still cached in every step.
+    kept = merge_duplicates(p for p in split() if not is_fragment(p.text))
     # A cluster of short notes only is still a cluster.
-    kept = [p for p in paragraphs if not is_fragment(p.text)] or [
-        p for p in paragraphs if count_words(p.text)
-    ]
-    return merge_duplicates(kept)
+    return kept or merge_duplicates(p for p in split() if count_words(p.text))
 
 
 def split_document(document: Document) -> list[str]:
@@ -271,7 +300,9 @@ def split_text(text: str, max_words: int = MAX_PARAGRAPH_WORDS) -> list[str]:
     lines = [line.rstrip() for line in lines]
     width = _wrap_width(lines)
     paragraphs = _join_wrapped(lines, width) if width else lines
-    paragraphs = [_BULLET.sub("", paragraph, count=1).strip() for paragraph in paragraphs]
+    # Not `sub`, which would go on looking beyond the beginning.
+    bullets = map(_BULLET.match, paragraphs)
+    paragraphs = [p[b.end() if b else 0 :].strip() for p, b in zip(paragraphs, bullets)]
     paragraphs = [part for paragraph in paragraphs for part in _without_glue(paragraph)]
     return [part for p in paragraphs if p for part in _split_long(p, max_words)]
 

@@ -146,6 +146,12 @@ class Summarizer:
         config = config or load_config(recommended=recommended_settings(name_or_dir))
         return cls(config=config, writer=NeuralWriter.load(name_or_dir, config))
 
+    def prepare(self) -> Summarizer:
+        """Prepare the network now rather than with the first summary."""
+        if self.model is not None:
+            _ = self.model.network
+        return self
+
     def save_pretrained(self, directory: str | Path) -> Path:
         """Write the model folder with its ranker, checker, card and settings; return its path."""
         if self.writer is None:

@@ -88,7 +88,7 @@ def test_a_network_that_writes_nothing_gives_an_empty_summary(tmp_path: Path) ->
     network = from_pretrained(folder).requires_grad_(False)
     tokenizer = Tokenizer.load(folder / "tokenizer.model", "paper")
     network.output.bias[tokenizer.end_id] += 1e4  # type: ignore[union-attr, index]
-    system = NeuralModel("silent", network, tokenizer)
+    system = NeuralModel("silent", network.config, tokenizer, lambda: network)
     summary = Summarizer(
         config=SHORT, writer=NeuralWriter(system, SimilarityRanker(), SHORT)
     ).summarize([EXAMPLES / "harbour-bridge"])
@@ -317,6 +317,17 @@ def test_a_corpus_is_summarised_with_the_model_that_is_named(tmp_path: Path) -> 
 def test_reading_with_a_loaded_model_keeps_nothing_for_training(tmp_path: Path) -> None:
     system = NeuralModel.load(make_folder("paper ht", tmp_path))
     assert not any(parameter.requires_grad for parameter in system.network.parameters())
+
+
+def test_a_model_is_unpacked_when_it_is_first_used(tmp_path: Path) -> None:
+    """Documents are ranked before that, in the memory that the weights will need."""
+    summarizer = Summarizer.from_pretrained(make_folder("paper ht", tmp_path), config=SHORT)
+    assert summarizer.model is not None
+    assert "network" not in vars(summarizer.model)
+    summarizer.summarize([EXAMPLES / "harbour-bridge"], system="lexrank")
+    assert "network" not in vars(summarizer.model)
+    summarizer.summarize([EXAMPLES / "harbour-bridge"])
+    assert "network" in vars(summarizer.model)
 
 
 def test_a_folder_whose_parts_do_not_fit_is_refused(tmp_path: Path) -> None:

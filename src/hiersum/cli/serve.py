@@ -80,7 +80,7 @@ def serve(
         from hiersum.pipeline import Summarizer
         from hiersum.serving.app import create_app
 
-        summarizer = Summarizer.from_pretrained(model, config=config)
+        summarizer = Summarizer.from_pretrained(model, config=config).prepare()
         app = create_app(summarizer, api_key=api_key)
         url = url_of(host, listener.getsockname()[1])
         note(f"serving {', '.join(summarizer.systems)} at {url}")

@@ -15,7 +15,7 @@ import dataclasses
 import json
 import shutil
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from hiersum.errors import CheckpointError, ConfigError
 from hiersum.jobs.atomic import replacing
 from hiersum.model.inference import quantized_names
 from hiersum.model.network import Network, build_network
-from hiersum.model.storage import STORAGES, Storage, pack, unfilled, unpack
+from hiersum.model.storage import STORAGES, Storage, pack, stored_names, unfilled, unpack
 from hiersum.pretrained.hub import fetch
 
 FORMAT = 1
@@ -85,6 +85,17 @@ def from_pretrained(
     Raises:
         CheckpointError: a file is missing, damaged or of another format.
     """
+    return open_pretrained(name_or_directory, dropout=dropout, integers=integers)[1]()
+
+
+def open_pretrained(
+    name_or_directory: Path | str, *, dropout: float | None = None, integers: bool = False
+) -> tuple[ModelConfig, Callable[[], Network]]:
+    """Check a model folder; return its config and a function that loads the network.
+
+    The weights are mapped from disk and take memory when the function is called; see
+    `from_pretrained`.
+    """
     folder = fetch(name_or_directory)
     record = _read_record(folder / CONFIG)
     config = _model_config(record, folder / CONFIG)
@@ -93,10 +104,17 @@ def from_pretrained(
     packed = _read_weights(folder / WEIGHTS, record.get("weights_crc32"))
     with unfilled():
         network = build_network(config)
-    tensors = unpack(packed, quantized_names(network) if integers else ())
-    _check_names(network.state_dict(), tensors, folder)
-    network.requires_grad_(not integers).load_state_dict(tensors, assign=True)
-    return network.eval()
+    stored = {name: packed[name] for name in stored_names(packed)}
+    _check_names(network.state_dict(), stored, folder)
+
+    def load() -> Network:
+        with unfilled():
+            network = build_network(config)
+        tensors = unpack(packed, quantized_names(network) if integers else ())
+        network.requires_grad_(not integers).load_state_dict(tensors, assign=True)
+        return network.eval()
+
+    return config, load
 
 
 def read_config(directory: Path | str) -> ModelConfig:

@@ -46,9 +46,13 @@ def pack(tensors: Mapping[str, Tensor], storage: Storage) -> dict[str, Tensor]:
     return packed
 
 
-def unpack(packed: Mapping[str, Tensor], as_integers: Collection[str] = ()) -> dict[str, Tensor]:
-    """Return stored tensors as float32; those named in `as_integers` as `Integers` if they are."""
-    scales = {
+def stored_names(packed: Mapping[str, Tensor]) -> set[str]:
+    """Return the names of stored tensors, without those of their scales."""
+    return packed.keys() - _scales(packed)
+
+
+def _scales(packed: Mapping[str, Tensor]) -> set[str]:
+    return {
         name
         for name in packed
         if name.endswith(SCALE_SUFFIX)
@@ -56,6 +60,11 @@ def unpack(packed: Mapping[str, Tensor], as_integers: Collection[str] = ()) -> d
         and whole.dtype == torch.int8
         and packed[name].shape == (*whole.shape[:-1], 1)
     }
+
+
+def unpack(packed: Mapping[str, Tensor], as_integers: Collection[str] = ()) -> dict[str, Tensor]:
+    """Return stored tensors as float32; those named in `as_integers` as `Integers` if they are."""
+    scales = _scales(packed)
     unpacked = {}
     for name, tensor in packed.items():
         if name in scales:

@@ -111,7 +111,8 @@ def _application(
         from hiersum.serving.app import create_app
 
         logging.getLogger("ray.serve").setLevel(logging.ERROR)
-        return create_app(Summarizer.from_pretrained(model, config=config), api_key=api_key)
+        summarizer = Summarizer.from_pretrained(model, config=config).prepare()
+        return create_app(summarizer, api_key=api_key)
 
     deployment = serve.deployment(
         num_replicas=replicas,

@@ -73,14 +73,15 @@ def merge_duplicates(
             found = _near_duplicates([taken[index].text for index in distinct], groups, near)
             moved |= {distinct[i]: distinct[j] for i, j in found.items()}
         original = [moved.get(index, index) for index in original]
-    copies: dict[int, list[Paragraph]] = {}
+    del having
+    places: dict[int, list[Place]] = {}
     for index, first in enumerate(original):
-        copies.setdefault(first, []).append(taken[index])
+        if first != index:
+            places.setdefault(first, []).extend(taken[index].places)
     return [
-        replace(group[0], also_in=tuple(place for p in group[1:] for place in p.places))
-        if len(group) > 1
-        else group[0]
-        for group in copies.values()
+        replace(taken[index], also_in=tuple(places[index])) if index in places else taken[index]
+        for index, first in enumerate(original)
+        if first == index
     ]
 
 

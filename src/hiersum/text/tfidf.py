@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
-from collections.abc import Sequence
-from itertools import chain
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,8 @@ class TfidfSpace:
         self._split = split_stems if stem else split_words
         self._ids: defaultdict[str, int] = defaultdict()
         self._ids.default_factory = self._ids.__len__
-        counts = self._count([[self._ids[word] for word in self._split(text)] for text in texts])
+        number = self._ids.__getitem__
+        counts = self._count(map(number, self._split(text)) for text in texts)
         self._weights = np.log(max(len(texts), 1) / np.maximum(counts.getnnz(axis=0), 1))
         self.vectors = self._weigh(counts)
         """The vectors of the texts the space was made from, one row each."""
@@ -34,7 +35,7 @@ class TfidfSpace:
         """Return vectors of other texts, ignoring words unknown to the space."""
         known = self._ids
         return self._weigh(
-            self._count([[known[w] for w in self._split(text) if w in known] for text in texts])
+            self._count([known[w] for w in self._split(text) if w in known] for text in texts)
         )
 
     @property
@@ -43,16 +44,23 @@ class TfidfSpace:
         total = self.vectors.sum(axis=0)
         return sparse.csr_matrix(total / (np.linalg.norm(total) or 1))
 
-    def _count(self, rows: Sequence[Sequence[int]]) -> sparse.csr_matrix:
-        ids = np.fromiter(chain.from_iterable(rows), np.int64)
-        starts = np.cumsum([0, *map(len, rows)])
-        counts = sparse.csr_matrix((np.ones(len(ids)), ids, starts), (len(rows), len(self._ids)))
+    def _count(self, rows: Iterable[Iterable[int]]) -> sparse.csr_matrix:
+        # Thousands of documents have millions of words, so no list holds them and numbers are small.
+        ids, starts = array("i"), array("i", [0])
+        for row in rows:
+            ids.extend(row)
+            starts.append(len(ids))
+        indices, ends = np.array(ids, np.int32), np.array(starts, np.int32)
+        del ids, starts
+        ones = np.ones(len(indices), np.float32)
+        counts = sparse.csr_matrix((ones, indices, ends), (len(ends) - 1, len(self._ids)))
         counts.sum_duplicates()
         return counts
 
     def _weigh(self, counts: sparse.csr_matrix) -> sparse.csr_matrix:
         # On the values alone: sparse matrix products would dominate the cost.
-        values = counts.data * self._weights[counts.indices]
+        values = self._weights[counts.indices]
+        values *= counts.data
         squares = sparse.csr_matrix((values**2, counts.indices, counts.indptr), counts.shape)
         norms = np.sqrt(squares.sum(axis=1)).A1
         values *= np.repeat(1 / np.where(norms > 0, norms, 1), np.diff(counts.indptr))

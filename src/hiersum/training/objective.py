@@ -155,7 +155,7 @@ class Validator:
         return sums
 
     def _scores(self, network: Network) -> dict[str, float]:
-        system = NeuralModel("in training", network, self._tokenizer)
+        system = NeuralModel("in training", network.config, self._tokenizer, lambda: network)
         sums = dict.fromkeys(SCORES, 0.0)
         for examples in self._written:
             texts = system.write_texts(examples, self._search)

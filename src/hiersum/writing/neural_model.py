@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+import ctypes
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +16,7 @@ from hiersum.config import Config, ModelConfig, SearchConfig
 from hiersum.data.batches import collate
 from hiersum.data.example import InputForm
 from hiersum.errors import CheckpointError
-from hiersum.model.folder import TOKENIZER, from_pretrained
+from hiersum.model.folder import TOKENIZER, open_pretrained
 from hiersum.model.inference import (
     can_keep_integers,
     can_pack,
@@ -50,8 +51,9 @@ class NeuralModel:
     """A network with its tokenizer."""
 
     name: str
-    network: Network
+    config: ModelConfig
     tokenizer: Tokenizer
+    open_network: Callable[[], Network]
     folder: Path | None = None
     """The folder it was loaded from; None for a network in training."""
 
@@ -66,32 +68,46 @@ class NeuralModel:
         """
         folder = fetch(name_or_dir)
         search = search or SearchConfig()
-        network = from_pretrained(folder, integers=can_keep_integers(device))
-        network = network.requires_grad_(False).to(device)
+        config, load = open_pretrained(folder, integers=can_keep_integers(device))
         path = folder / TOKENIZER
         if not path.exists():
             raise CheckpointError(
                 f"{folder}: has no {TOKENIZER}, so it cannot read text; "
                 "convert the model again with its tokenizer (--spm)"
             )
-        tokenizer = Tokenizer.load(path, network.config.profile)
-        check_fit(tokenizer, network.config, path)
+        tokenizer = Tokenizer.load(path, config.profile)
+        check_fit(tokenizer, config, path)
         name = "bundled" if folder == FOLDER else str(name_or_dir)
-        return cls(name, prepare(network, search), tokenizer, folder)
+
+        def open_network() -> Network:
+            return prepare(load().requires_grad_(False).to(device), search)
+
+        return cls(name, config, tokenizer, open_network, folder)
+
+    @cached_property
+    def network(self) -> Network:
+        """The network, prepared for search on first use.
+
+        What ranked thousands of documents is given back before that, and then what unpacked the weights.
+        """
+        release_memory()
+        network = self.open_network()
+        release_memory()
+        return network
 
     @property
     def architecture(self) -> str:
         """Which network of the paper this is: ht, ft or tdmca."""
-        return self.network.config.architecture
+        return self.config.architecture
 
     @property
     def has_plans(self) -> bool:
         """Whether it writes sentence by sentence, each from a plan."""
-        return self.network.config.planner_width > 0
+        return self.config.planner_width > 0
 
     def input_form(self, config: Config) -> InputForm:
         """Return the input format of this network."""
-        return InputForm.of(self.network.config, self.tokenizer, config)
+        return InputForm.of(self.config, self.tokenizer, config)
 
     def knows_letters_of(self, example: Example) -> bool:
         """Whether it knows all letters of at least four words in five."""
@@ -106,7 +122,7 @@ class NeuralModel:
     @cached_property
     def pieces(self) -> list[str]:
         """The text of every id; a network may have spare rows."""
-        num_spare = self.network.config.vocab_size - self.tokenizer.size
+        num_spare = self.config.vocab_size - self.tokenizer.size
         return [*self.tokenizer.all_pieces, *[""] * num_spare]
 
     @cached_property
@@ -170,7 +186,7 @@ class NeuralModel:
                 num_clusters=len(examples),
                 begin_id=self.tokenizer.begin_id,
                 end_id=self.tokenizer.end_id,
-                forbidden=self.tokenizer.forbidden_ids(self.network.config.vocab_size),
+                forbidden=self.tokenizer.forbidden_ids(self.config.vocab_size),
                 constraints=constraints,
             )
         return [of_cluster[0] for of_cluster in hypotheses]
@@ -188,6 +204,12 @@ def check_fit(tokenizer: Tokenizer, config: ModelConfig, path: Path) -> None:
         found, wanted = getattr(tokenizer, name), getattr(config, name)
         if found != wanted:
             raise CheckpointError(f"{path}: its {name} is {found}, but the network says {wanted}")
+
+
+def release_memory() -> None:
+    """Give freed memory back to the system, which the C library of Linux keeps otherwise."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def text_of(hypothesis: Hypothesis, tokenizer: Tokenizer) -> str:

@@ -160,7 +160,7 @@ def query_stems(text: str) -> set[str]:
     return set(content_stems(text) or split_stems(text))
 
 
-@lru_cache(maxsize=1 << 18)
+@lru_cache(maxsize=1 << 16)
 def stem_word(word: str) -> str:
     """Return the stem of a lower-case word, without a possessive ending."""
     if word.endswith(_POSSESSIVE):
@@ -210,7 +210,7 @@ def split_every(text: str, num_words: int) -> Iterator[str]:
         yield rest
 
 
-@lru_cache(maxsize=1 << 18)
+@lru_cache(maxsize=1 << 16)
 def stem(word: str) -> str:
     """Return the stem of a lower-case word of a-z and 0-9."""
     if word in _IRREGULAR:

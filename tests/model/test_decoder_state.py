@@ -18,7 +18,7 @@ def test_source_block_attends_as_each_source_alone() -> None:
     key_RHK, value_RHK = torch.randn(2, sum(SOURCES.lengths), 3, 4)
     query_BNHK = torch.randn(6, 2, 3, 4)
 
-    blocks = source_blocks(key_RHK, value_RHK, SOURCES)
+    blocks = source_blocks(key_RHK, value_RHK, SOURCES, 2)
 
     assert [len(block) for block in blocks] == [3, 1, 2]
     queries = query_BNHK.split([3, 1, 2])
@@ -37,8 +37,8 @@ def test_half_source_block_attends_nearly_the_same() -> None:
     key_RHK, value_RHK = torch.randn(2, sum(SOURCES.lengths), 3, 4)
     query_CNHK = torch.randn(2, 2, 3, 4)
 
-    whole, *_ = keep_sources(source_blocks(key_RHK, value_RHK, SOURCES), [1, 2])
-    half, *_ = keep_sources(source_blocks(key_RHK, value_RHK, SOURCES, half=True), [1, 2])
+    whole, *_ = keep_sources(source_blocks(key_RHK, value_RHK, SOURCES, 2), [1, 2])
+    half, *_ = keep_sources(source_blocks(key_RHK, value_RHK, SOURCES, 2, half=True), [1, 2])
 
     assert (half.key_CHMK.dtype, len(half)) == (torch.bfloat16, 2)
     mixed = half.attend(query_CNHK, 0.7)
@@ -59,7 +59,7 @@ def test_half_source_block_attends_nearly_the_same() -> None:
 def test_keep_sources_keeps_order_and_copies_nothing(clusters: list[int], sizes: list[int]) -> None:
     """In the order asked for, neighbours still together, and without a copy."""
     rows = torch.arange(sum(SOURCES.lengths)).float()[:, None, None].expand(-1, 3, 4)
-    blocks = source_blocks(rows, rows + 100, SOURCES)
+    blocks = source_blocks(rows, rows + 100, SOURCES, 2)
 
     kept = keep_sources(blocks, clusters)
 

@@ -161,7 +161,9 @@ class Decoder(nn.Module):
         for layer in self.layers:
             assert isinstance(layer, DecoderLayer)
             key_RHK, value_RHK = layer.source_attention.project_memory(encoded.states_RD)
-            blocks = source_blocks(key_RHK, value_RHK, encoded.sources, half=self.half_source)
+            blocks = source_blocks(
+                key_RHK, value_RHK, encoded.sources, num_beams, half=self.half_source
+            )
             heads = (2, len(encoded.sources.lengths), key_RHK.size(1), 0, key_RHK.size(2))
             caches.append(LayerCache(blocks, written_2BHXK=key_RHK.new_empty(heads)))
         state = DecoderState(caches, num_beams)

@@ -19,6 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from hiersum.model.kernel import attend_tiled, has_kernel, tile_keys
 from hiersum.model.spans import Spans
 
 FIRST_CAPACITY = 64
@@ -59,8 +60,16 @@ class HalfSourceBlock(SourceBlock):
         return (weights_CHNM @ self.value_CHMK).transpose(1, 2).to(query_CNHK.dtype)
 
 
+class TiledSourceBlock(SourceBlock):
+    """The same for `kernel.py`, with keys in tiles."""
+
+    def attend(self, query_CNHK: Tensor, scale: float) -> Tensor:
+        """Return mixed_CNHK."""
+        return attend_tiled(query_CNHK, self.key_CHMK, self.value_CHMK, scale)
+
+
 def source_blocks(
-    key_RHK: Tensor, value_RHK: Tensor, sources: Spans, *, half: bool = False
+    key_RHK: Tensor, value_RHK: Tensor, sources: Spans, num_beams: int, *, half: bool = False
 ) -> list[SourceBlock]:
     """Group keys and values of flat rows by runs of equally long sources; in bfloat16 if `half`."""
     kind = HalfSourceBlock if half else SourceBlock
@@ -71,7 +80,12 @@ def source_blocks(
         [block.transpose(1, 2).contiguous() for block in sources.blocks(rows)]
         for rows in (key_RHK, value_RHK)
     )
-    return [kind(key, value) for key, value in zip(keys, values)]
+    return [
+        TiledSourceBlock(tile_keys(key), value)
+        if not half and has_kernel((num_beams, key.size(3)), key.size(2), key)
+        else kind(key, value)
+        for key, value in zip(keys, values)
+    ]
 
 
 def attend_to_blocks(query_BNHK: Tensor, blocks: Sequence[SourceBlock], scale: float) -> Tensor:

@@ -38,15 +38,16 @@ def start_table(record: Record) -> str:
 def writing_table(*records: Record) -> str:
     """The bundled writer beside `generate`."""
     lines = [
-        "| processor seconds | `transformers` | float32 | eight bits |",
-        "|---|---|---|---|",
+        "| processor seconds | `transformers` | float32 | eight bits | eight bits, than float32 |",
+        "|---|---|---|---|---|",
     ]
     for record in filter(None, records):
         took, times = record["processor_seconds"], record["times_faster_than_transformers"]
         ours = " | ".join(f"{took[name]} ({times[name]} times)" for name in ("float32", "int8"))
         lines.append(
             f"| clusters: {record['clusters']}; {record['source_tokens']:,} source tokens, "
-            f"{record['steps']} steps | {took['transformers']} | {ours} |"
+            f"{record['steps']} steps | {took['transformers']} | {ours} "
+            f"| {record['int8_times_faster_than_float32']} times |"
         )
     same = records[0]["same_tokens_from_the_whole_source"]
     return "\n".join(
@@ -58,14 +59,29 @@ def released_text(record: Record) -> str:
     """The exact search of the released profile, and its distance to the roofline."""
     found = record["released"]
     roofline = found["roofline_ours"]
-    shares = ", ".join(f"{name} {share:.0%}" for name, share in roofline["share_of_time"].items())
-    return (
-        f"The exact search takes {found['milliseconds_a_step']['ours']} ms a step, the usual way "
-        f"{found['milliseconds_a_step']['usual']} ms ({found['times_faster']['ours']} times), with "
-        f"{found['times_less_memory']} times less memory. Copying the bytes of a step would take "
-        f"{roofline['milliseconds_a_step']} ms, so a step takes {roofline['times_as_long_as_that']} "
-        f"times what the memory allows. Its time goes to: {shares}."
-    )
+    step = found["milliseconds_a_step"]["ours"]
+    sizes = roofline["megabytes_a_step"]
+    read = {
+        "linear": sizes["weights"] + sizes["vocabulary"],
+        "attention": sizes["source"] + sizes["summary"],
+    }
+    lines = [
+        f"The exact search takes {step} ms a step, the usual way {found['milliseconds_a_step']['usual']} "
+        f"ms ({found['times_faster']['ours']} times), with {found['times_less_memory']} times less "
+        f"memory. Copying the bytes of a step would take {roofline['milliseconds_a_step']} ms, so a step "
+        f"takes {roofline['times_as_long_as_that']} times what the memory allows. By part:",
+        "",
+        "| part of a step | ms | MB read | ms to copy them | times that |",
+        "|---|---|---|---|---|",
+    ]
+    for name, share in roofline["share_of_time"].items():
+        took = share * step
+        cells = ["", "", ""]
+        if name in read:
+            least = read[name] / found["copy_gigabytes_a_second"]
+            cells = [f"{read[name]:.1f}", f"{least:.2f}", f"{took / least:.1f}"]
+        lines.append(f"| {name} | {took:.2f} | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def growth_table(cost: Record, growth: Record) -> str:

@@ -54,7 +54,8 @@ def tile_keys(key_CHMK: Tensor) -> Tensor:
     """Return keys in tiles of 32 tokens, feature by feature: key_CHTKM, padded with zeros."""
     num_missing = -key_CHMK.size(2) % _TILE
     padded = F.pad(key_CHMK, (0, 0, 0, num_missing))
-    return padded.unflatten(2, (-1, _TILE)).transpose(3, 4).contiguous()
+    key_CHTKM: Tensor = padded.unflatten(2, (-1, _TILE)).transpose(3, 4).contiguous()
+    return key_CHTKM
 
 
 def attend_tiled(query_CNHK: Tensor, key_CHTKM: Tensor, value_CHMK: Tensor, scale: float) -> Tensor:

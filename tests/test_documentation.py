@@ -173,7 +173,7 @@ def test_every_tutorial_works_from_its_first_step_to_its_last(page: Path, tmp_pa
 
 def run_step(command: list[str], folder: Path, environment: dict[str, str]) -> str:
     completed = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600
+        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800
     )
     assert completed.returncode == 0, f"{command[-1]}\n{completed.stderr}"
     return completed.stdout

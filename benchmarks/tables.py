@@ -500,7 +500,9 @@ def ceiling_table() -> str:
         of_plans = record[name]
         others = [of_plans[f"{other}, as long as the model's"] for other in ("lexrank", "lead")]
         cells = [_triple(of, ("R-1", "R-2", "R-L")) for of in (of_plans["model"], *others)]
-        words, quoted = (of_plans["model"][key]["mean"] for key in ("words", "said to be quoted, %"))
+        words, quoted = (
+            of_plans["model"][key]["mean"] for key in ("words", "said to be quoted, %")
+        )
         lines.append(f"| {name} | {' | '.join(cells)} | {words:.0f} | {quoted:.0f} % |")
     gains = record["gain, paired"].items()
     said = ", ".join(f"{of['mean']} ({of['low']} to {of['high']}) in {name}" for name, of in gains)

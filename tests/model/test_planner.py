@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from hiersum.config import ModelConfig
+from hiersum.config.model import PLANNER_HEADS
 from hiersum.errors import ConfigError, InputError
 from hiersum.model.batch import Batch
 from hiersum.model.network import EncoderDecoder, build_network, with_planner
@@ -15,6 +16,7 @@ from hiersum.model.planner import (
     SourceSentences,
     cut_stretches,
     join_facts,
+    place_facts,
     plan_rows,
     pool_sentences,
     sentence_facts,
@@ -27,8 +29,8 @@ SOURCES = [
     [[18, 19, 20, 21, 22, 23], [24, 25, 26]],
 ]
 OUTLINES = [
-    Outline((5, 4), ((1, 3, 5), (1, 4)), (0, 1)),
-    Outline((6, 3), ((0, 2, 4, 6), (0, 3)), (0, 0)),
+    Outline((5, 4), ((1, 3, 5), (1, 4)), (0, 1), (0, 0)),
+    Outline((6, 3), ((0, 2, 4, 6), (0, 3)), (0, 0), (0, 1)),
 ]
 TARGETS = [
     [BEGIN, 30, 31, END, 32, 33, 34, END],
@@ -167,6 +169,11 @@ def test_networks_that_read_one_sequence_refuse_plans(architecture: str) -> None
         ModelConfig(architecture=architecture, layers=layers, planner_width=8)  # type: ignore[arg-type]
 
 
+def test_width_of_a_planner_must_suit_its_heads() -> None:
+    with pytest.raises(ConfigError, match="must be a multiple of 4"):
+        ModelConfig(planner_width=10)
+
+
 def test_planner_can_be_added_to_a_trained_network_and_changes_nothing_else() -> None:
     torch.manual_seed(1)
     config = ModelConfig(
@@ -188,7 +195,7 @@ WIDTH = 6
 
 def planner() -> Planner:
     torch.manual_seed(5)
-    return Planner(width=WIDTH, hidden_width=4)
+    return Planner(width=WIDTH, hidden_width=8, dropout=0.1).eval()
 
 
 def source() -> SourceSentences:
@@ -209,6 +216,7 @@ def test_planner_scores_equal_the_equation_sentence_by_sentence() -> None:
     state_KD = torch.randn(2, WIDTH)
     history: list[list[tuple[int, ...]]] = [[], [(3,)]]
     actual = model(state_KD, sentences, history)
+    related = model.relations(sentences)
     for k in range(2):
         facts = sentence_facts(sentences, history[k])
         for j in range(4):
@@ -216,12 +224,36 @@ def test_planner_scores_equal_the_equation_sentence_by_sentence() -> None:
                 model.state(state_KD[k])
                 + model.sentence(sentences.sentence_JD[j])
                 + model.paragraph(sentences.paragraph_JD[j])
+                + related[j]
                 + model.facts(facts[j])
             ).tanh()
             torch.testing.assert_close(actual[k, j], model.score(hidden)[0])
         stop = model.stop(torch.tensor(stop_facts(sentences, history[k])))
         hidden = (model.state(state_KD[k]) + stop).tanh()
         torch.testing.assert_close(actual[k, 4], model.score(hidden)[0])
+
+
+def test_relations_equal_attention_between_sentences_written_out() -> None:
+    relations, sentences = planner().relations, source()
+    facts = place_facts(sentences.outline)
+    states = relations.inner(torch.cat([sentences.sentence_JD, sentences.paragraph_JD, facts], 1))
+    for layer in relations.layers.layers:
+        attention = layer.self_attn
+        projected = layer.norm1(states) @ attention.in_proj_weight.T + attention.in_proj_bias
+        query, key, value = (
+            part.unflatten(1, (PLANNER_HEADS, -1)) for part in projected.chunk(3, 1)
+        )
+        scores = torch.einsum("jhk,mhk->hjm", query, key) / query.shape[-1] ** 0.5
+        mixed = torch.einsum("hjm,mhk->jhk", scores.softmax(-1), value).flatten(1)
+        states = states + attention.out_proj(mixed)
+        states = states + layer.linear2(layer.linear1(layer.norm2(states)).relu())
+    torch.testing.assert_close(relations(sentences), relations.outer(states))
+
+
+def test_place_facts_tell_where_in_the_cluster_a_sentence_stands() -> None:
+    facts = place_facts(Outline((2, 3), ((0, 2), (0, 1, 3)), (2, 0), (5, 1)))
+    expected = torch.tensor([[2.0, 5, 2, 3], [0, 1, 2, 3], [0, 1, 2, 3]])
+    torch.testing.assert_close(facts.expm1(), expected)
 
 
 def test_planner_joins_equal_the_equation_sentence_by_sentence() -> None:

@@ -68,7 +68,7 @@ def test_objective_weighs_a_decision_of_the_planner_as_three_tokens() -> None:
     )  # fmt: skip
     network = build_network(config).eval()
     batch = Batch.from_ids([[[5, 6, 7, 8]]], [[2, 9, 3]]).with_plans(
-        [Outline((4,), ((0, 2, 4),), (0,))], [[(1,)]], 3
+        [Outline((4,), ((0, 2, 4),), (0,), (0,))], [[(1,)]], 3
     )
     losses = Objective(network, smoothing=0.0)(batch)
     assert float(losses.plan) > 0

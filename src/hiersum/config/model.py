@@ -11,6 +11,8 @@ BLOCK_LENGTH = 256
 """Tokens of a block of local attention (T-DMCA)."""
 COMPRESSION = 3
 """Tokens that one slot of compressed memory covers (T-DMCA)."""
+PLANNER_HEADS = 4
+"""Heads of the planner's attention between source sentences."""
 RELATIVE_BUCKETS, RELATIVE_DISTANCE = 32, 128
 """Of T5: buckets of relative positions, and the distance beyond which all share one."""
 
@@ -107,6 +109,10 @@ class ModelConfig:
         self._check_architecture()
 
     def _check_architecture(self) -> None:
+        if self.planner_width % PLANNER_HEADS:
+            raise ConfigError(
+                f"model.planner_width ({self.planner_width}) must be a multiple of {PLANNER_HEADS}"
+            )
         if self.planner_width and self.architecture != "ht":
             raise ConfigError(
                 f"model.planner_width needs architecture ht: {self.architecture} reads its source as "

@@ -46,7 +46,7 @@ def collate(examples: Sequence[Example]) -> Batch:
 def outline_of(example: Example) -> Outline:
     """Return the positions of the source sentences of an example."""
     lengths = tuple(map(len, example.paragraph_ids))
-    return Outline(lengths, example.boundaries, example.documents)
+    return Outline(lengths, example.boundaries, example.documents, example.positions)
 
 
 def _graph(example: Example) -> Tensor:

@@ -48,7 +48,9 @@ class EncoderDecoder(nn.Module):
         self.output = parts.output()
         self.planner: Planner | None = None
         if config.planner_width:
-            self.planner = Planner(width=config.width, hidden_width=config.planner_width)
+            self.planner = Planner(
+                width=config.width, hidden_width=config.planner_width, dropout=config.dropout
+            )
 
     @property
     def target_words(self) -> WordEmbedding:
@@ -174,7 +176,7 @@ def with_planner(network: Network, width: int) -> EncoderDecoder:
     if not isinstance(network, EncoderDecoder) or network.planner is not None or not width:
         raise ConfigError("a planner is added to a hierarchical network that has none")
     network.config = config
-    network.planner = Planner(width=config.width, hidden_width=width)
+    network.planner = Planner(width=config.width, hidden_width=width, dropout=config.dropout)
     initialize(network.planner)
     network.planner.expect_few_joins()
     return network

@@ -7,12 +7,13 @@ source, a stretch is a separate sequence, so no mask is needed.
 The planner chooses the next plan at each sentence boundary, from the decoder's state at the end of
 the last sentence and the encoder's states pooled by sentence and paragraph:
 
-    score_kj = w . tanh(W_q h_k + W_s v_j + W_p p_j + W_f f_kj)      plan k is about sentence j
-    stop_k   = w . tanh(W_q h_k + z + W_g g_k)                       the summary ends before k
-    join_kj  = u . tanh(U_q h_k + U_a v_a + U_b v_j + U_f d_aj)      sentence j joins the main one, a
+    score_kj = w . tanh(W_q h_k + W_s v_j + W_p p_j + W_r r_j + W_f f_kj)  plan k is about sentence j
+    stop_k   = w . tanh(W_q h_k + z + W_g g_k)                             the summary ends before k
+    join_kj  = u . tanh(U_q h_k + U_a v_a + U_b v_j + U_f d_aj)            j joins sentence a
 
-h_0 is learned. v and p are mean states of a sentence and of its paragraph; f, g and d are a few
-features: what was used before, position, and distance to the main sentence.
+h_0 is learned. v and p are mean states of a sentence and of its paragraph. r comes from attention
+between all sentences: what matters shows beside what the others say. f, g and d are a few features:
+what was used before, position, and distance to the main sentence.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from hiersum.config.model import PLANNER_HEADS
 from hiersum.errors import InputError
 from hiersum.model.spans import Spans
 
@@ -36,6 +38,8 @@ Plan = tuple[int, ...]
 NUM_FACTS = 8
 NUM_STOP_FACTS = 2
 NUM_JOIN_FACTS = 4
+NUM_PLACE_FACTS = 4
+NUM_RELATING_LAYERS = 2
 
 
 @dataclass(frozen=True)
@@ -49,10 +53,15 @@ class Outline:
     the first sentence are the title."""
     documents: tuple[int, ...]
     """The document of each paragraph."""
+    places: tuple[int, ...]
+    """The position of each paragraph within its document."""
 
     def __post_init__(self) -> None:
-        if not len(self.lengths) == len(self.boundaries) == len(self.documents):
-            raise InputError("an outline needs boundaries and a document for each paragraph")
+        parts = (self.boundaries, self.documents, self.places)
+        if any(len(part) != len(self.lengths) for part in parts):
+            raise InputError(
+                "an outline needs boundaries, a document and a place for each paragraph"
+            )
         for length, places in zip(self.lengths, self.boundaries):
             if not places or list(places) != sorted(set(places)) or not 0 <= places[-1] <= length:
                 raise InputError(f"sentences at {list(places)} do not fit {length} tokens")
@@ -164,15 +173,42 @@ def pool_sentences(states_MD: Tensor, outline: Outline, ranks: Sequence[int]) ->
     )
 
 
+class Relations(nn.Module):
+    """Attention between the source sentences of a cluster."""
+
+    def __init__(self, *, width: int, hidden_width: int, dropout: float) -> None:
+        super().__init__()
+        self.inner = nn.Linear(2 * width + NUM_PLACE_FACTS, hidden_width)
+        layer = nn.TransformerEncoderLayer(
+            hidden_width,
+            PLANNER_HEADS,
+            2 * hidden_width,
+            dropout,
+            norm_first=True,
+            batch_first=True,
+        )
+        self.layers = nn.TransformerEncoder(layer, NUM_RELATING_LAYERS, enable_nested_tensor=False)
+        self.outer = nn.Linear(hidden_width, hidden_width, bias=False)
+
+    def forward(self, source: SourceSentences) -> Tensor:
+        """Return W_r r_j of each sentence."""
+        states_JD = source.sentence_JD
+        facts_JF = place_facts(source.outline).to(states_JD.device, states_JD.dtype)
+        inputs_JI = torch.cat([states_JD, source.paragraph_JD, facts_JF], dim=1)
+        related_JW: Tensor = self.outer(self.layers(self.inner(inputs_JI)[None])[0])
+        return related_JW
+
+
 class Planner(nn.Module):
     """Scores source sentences for the next sentence of a summary."""
 
-    def __init__(self, *, width: int, hidden_width: int) -> None:
+    def __init__(self, *, width: int, hidden_width: int, dropout: float) -> None:
         super().__init__()
         self.start = nn.Parameter(torch.zeros(width))
         self.state = nn.Linear(width, hidden_width)
         self.sentence = nn.Linear(width, hidden_width, bias=False)
         self.paragraph = nn.Linear(width, hidden_width, bias=False)
+        self.relations = Relations(width=width, hidden_width=hidden_width, dropout=dropout)
         self.facts = nn.Linear(NUM_FACTS, hidden_width, bias=False)
         self.stop = nn.Linear(NUM_STOP_FACTS, hidden_width)
         self.score = nn.Linear(hidden_width, 1)
@@ -201,6 +237,7 @@ class Planner(nn.Module):
         facts_KJF = torch.stack([sentence_facts(source, plans) for plans in history])
         state_KW = self.state(boundary_KD)
         of_source_JW = self.sentence(source.sentence_JD) + self.paragraph(source.paragraph_JD)
+        of_source_JW = of_source_JW + self.relations(source)
         hidden_KJW = state_KW[:, None] + of_source_JW + self.facts(facts_KJF.to(device, dtype))
         stop_KF = torch.tensor([stop_facts(source, plans) for plans in history])
         hidden_K1W = (state_KW + self.stop(stop_KF.to(device, dtype)))[:, None]
@@ -267,6 +304,16 @@ def sentence_facts(source: SourceSentences, plans: Sequence[Plan]) -> Tensor:
         )
         rows.append(tuple(map(float, facts)))
     return torch.tensor(rows)
+
+
+def place_facts(outline: Outline) -> Tensor:
+    """Return facts_JF: where in the cluster each sentence stands."""
+    num_documents = len(set(outline.documents))
+    rows = [
+        (outline.documents[paragraph], outline.places[paragraph], num_documents, len(outline))
+        for paragraph in outline.paragraphs
+    ]
+    return torch.tensor(rows, dtype=torch.float).reshape(-1, NUM_PLACE_FACTS).clamp(min=0).log1p()
 
 
 def stop_facts(source: SourceSentences, plans: Sequence[Plan]) -> tuple[float, float]:

@@ -52,12 +52,6 @@ def test_focus_weight_is_eight(gap: float, chosen: int) -> None:
     assert choose_main(situation(log_probs=log_probs, relevance=np.array([0.0, 1.0]))) == chosen
 
 
-@pytest.mark.parametrize(("gap", "chosen"), [(0.29, 1), (0.31, 0)])
-def test_new_document_adds_three_tenths(gap: float, chosen: int) -> None:
-    log_probs = np.array([0.0, -gap, -99.0])
-    assert choose_main(situation(log_probs=log_probs, heard=frozenset({0}))) == chosen
-
-
 @pytest.mark.parametrize(("gap", "chosen"), [(3.9, 1), (4.1, 0)])
 def test_sentence_that_says_i_loses_four(gap: float, chosen: int) -> None:
     log_probs = np.array([0.0, -gap, -99.0])

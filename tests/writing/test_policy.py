@@ -20,10 +20,8 @@ from hiersum.writing.policy import (
 
 SITUATION = Situation(
     log_probs=np.log([0.2, 0.5, 0.2, 0.1]),  # the last is the stop
-    documents=[0, 0, 1],
     speaks_of_itself=[False, False, False],
     used=frozenset(),
-    heard=frozenset(),
     relevance=np.zeros(3),
     words=0,
     max_words=90,
@@ -35,16 +33,8 @@ def test_main_sentence_is_the_most_probable() -> None:
 
 
 def test_main_sentence_is_never_one_that_was_used() -> None:
-    assert choose_main(replace(SITUATION, used=frozenset({1}), heard=frozenset({0}))) == 2
+    assert choose_main(replace(SITUATION, used=frozenset({1}))) == 0
     assert choose_main(replace(SITUATION, used=frozenset({0, 1, 2}))) is None
-
-
-def test_document_that_was_not_heard_counts_more_by_a_little() -> None:
-    """0.3 in log-probability: it turns a near tie, not a clear preference."""
-    near = replace(SITUATION, log_probs=np.log([0.1, 0.25, 0.2, 0.45]), heard=frozenset({0}))
-    clear = replace(SITUATION, log_probs=np.log([0.1, 0.4, 0.2, 0.3]), heard=frozenset({0}))
-    assert choose_main(near) == 2
-    assert choose_main(clear) == 1
 
 
 def test_question_leads_to_the_sentence_that_answers_it() -> None:

@@ -166,13 +166,10 @@ class PlannedSearch:
             plan, page.retry = page.retry, ()
             return plan
         log_probs = self.planner(state_D[None], page.source, [page.plans])[0].log_softmax(-1)
-        documents = [page.outline.documents[p] for p in page.outline.paragraphs]
         situation = Situation(
             log_probs=log_probs.double().numpy(),
-            documents=documents,
             speaks_of_itself=[speaks_of_itself(sentence.text) for sentence in page.sentences],
             used=frozenset(page.used),
-            heard=frozenset(documents[n] for plan in page.plans for n in plan),
             relevance=page.relevance,
             words=page.max_words - page.room,
             max_words=page.max_words,

@@ -39,8 +39,6 @@ FOCUS_WEIGHT = 8.0
 """Bonus for full relevance to a question, in log-probability."""
 SPEAKS_OF_ITSELF = 4.0
 """Penalty for a sentence that says "I" or "we": the reader cannot tell who that is."""
-NEW_DOCUMENT = 0.3
-"""Bonus for a document not used yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,14 +47,10 @@ class Situation:
 
     log_probs: Scores
     """Of each source sentence; the last entry is the stop."""
-    documents: Sequence[int]
-    """The document of each source sentence."""
     speaks_of_itself: Sequence[bool]
     """Whether each source sentence says "I" or "we"."""
     used: frozenset[int]
     """Source sentences already planned, successfully or not."""
-    heard: frozenset[int]
-    """Documents used so far."""
     relevance: Scores
     """Relevance of each sentence to the question, 0 to 1."""
     words: int
@@ -80,11 +74,9 @@ def choose_main(situation: Situation) -> int | None:
     room = situation.max_words - situation.words
     if situation.words and room < MIN_ROOM:
         return None
-    is_new = [document not in situation.heard for document in situation.documents]
     scores = (
         situation.log_probs[:-1]
         + FOCUS_WEIGHT * situation.relevance
-        + NEW_DOCUMENT * np.array(is_new, dtype=np.float64)
         - SPEAKS_OF_ITSELF * np.array(situation.speaks_of_itself, dtype=np.float64)
     )
     scores[list(situation.used)] = -np.inf

@@ -279,6 +279,16 @@ def test_sentence_facts_tell_what_was_used_before() -> None:
     assert facts[:, 7].tolist() == [0, 0, 1, 0]  # the sentence before it
 
 
+def test_sentence_facts_tell_how_like_a_sentence_is_to_what_was_used() -> None:
+    sentences = source()
+    states = sentences.sentence_JD - sentences.sentence_JD.mean(0)
+    facts = sentence_facts(sentences, [(1,), (3, 1)])
+    for number, state in enumerate(states):
+        like = [torch.cosine_similarity(state, states[used], dim=0) for used in (1, 3)]
+        torch.testing.assert_close(facts[number, 8], max(like))
+    assert not sentence_facts(sentences, [])[:, 8].any()
+
+
 def test_planner_loss_is_the_cross_entropy_of_plans_and_of_joins() -> None:
     model, sentences = planner(), source()
     ended_KD = torch.randn(2, WIDTH)

@@ -25,10 +25,8 @@ WORDS = [f"{first}{second}ox" for first in "bcdfhjkm" for second in "glnpr"]
 def situation(**changes: Any) -> Situation:
     values = {
         "log_probs": np.log([0.5, 0.5, 1e-9]),
-        "documents": [0, 1],
         "speaks_of_itself": [False, False],
         "used": frozenset(),
-        "heard": frozenset({0, 1}),
         "relevance": np.zeros(2),
         "words": 0,
         "max_words": 90,

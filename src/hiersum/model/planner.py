@@ -35,7 +35,7 @@ from hiersum.model.spans import Spans
 Plan = tuple[int, ...]
 """The source sentences of a summary sentence, main one first; empty: the whole source."""
 
-NUM_FACTS = 8
+NUM_FACTS = 9
 NUM_STOP_FACTS = 2
 NUM_JOIN_FACTS = 4
 NUM_PLACE_FACTS = 4
@@ -160,6 +160,12 @@ class SourceSentences:
     paragraph_JD: Tensor
     """The mean state of each sentence's paragraph."""
 
+    @cached_property
+    def likeness_JJ(self) -> Tensor:
+        """The cosine of each two sentences' states, less the mean of all."""
+        unit_JD = F.normalize(self.sentence_JD - self.sentence_JD.mean(0), dim=1)
+        return unit_JD @ unit_JD.T
+
 
 def pool_sentences(states_MD: Tensor, outline: Outline, ranks: Sequence[int]) -> SourceSentences:
     """Pool the encoder states of one cluster by sentence and by paragraph."""
@@ -283,11 +289,14 @@ class Planner(nn.Module):
 
 
 def sentence_facts(source: SourceSentences, plans: Sequence[Plan]) -> Tensor:
-    """Return facts_JF: earlier use and position of each sentence."""
+    """Return facts_JF: earlier use and position of each sentence, and its likeness to what was used."""
     outline = source.outline
     used = {number for plan in plans for number in plan}
     paragraphs = {outline.paragraphs[number] for number in used}
     documents = {outline.documents[paragraph] for paragraph in paragraphs}
+    likeness_J = torch.zeros(len(outline))
+    if used:
+        likeness_J = source.likeness_JJ[:, sorted(used)].max(1).values
     rows = []
     for number, paragraph in enumerate(outline.paragraphs):
         first, after = outline.spans[number]
@@ -303,7 +312,7 @@ def sentence_facts(source: SourceSentences, plans: Sequence[Plan]) -> Tensor:
             number - 1 in used,
         )
         rows.append(tuple(map(float, facts)))
-    return torch.tensor(rows)
+    return torch.cat([torch.tensor(rows), likeness_J.float().cpu()[:, None]], dim=1)
 
 
 def place_facts(outline: Outline) -> Tensor:

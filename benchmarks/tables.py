@@ -510,13 +510,20 @@ def ceiling_table() -> str:
     return "\n".join([*lines, "", fill(f"Gain on the {count} clusters, paired: {said}.", 118)])
 
 
-ABLATED = ("loss a piece", "planner's loss a boundary", "R-1", "R-2", "R-L")
+ABLATED = (
+    "loss a piece",
+    "planner's loss a boundary",
+    "repeated sentences, %",
+    "R-1",
+    "R-2",
+    "R-L",
+)
 
 
 def ablations_table() -> str:
     """The base's scores, and the difference of every other arm."""
     record = latest("ablations")
-    lines = [f"| | {' | '.join(ABLATED)} |", "|" + "---|" * 6]
+    lines = [f"| | {' | '.join(ABLATED)} |", "|" + "---|" * (1 + len(ABLATED))]
     for name, scores in record["arms"].items():
         cells = [name]
         for score in ABLATED:
@@ -526,7 +533,7 @@ def ablations_table() -> str:
             elif name == "base":
                 cells.append(f"{of['value']}")
             else:
-                cells.append(f"{of['minus base']:+} ({of['low']} to {of['high']})")
+                cells.append(f"{of['minus base'] or 0.0:+} ({of['low']} to {of['high']})")
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -412,7 +412,6 @@ HELD = {
         "MAX_SENTENCES": "writing/test_policy.py::test_plan_joins_at_most_two_that_likely_belong",
         "FOCUS_WEIGHT": f"{HAND_SET}::test_focus_weight_is_eight",
         "SPEAKS_OF_ITSELF": f"{HAND_SET}::test_sentence_that_says_i_loses_four",
-        "NEW_DOCUMENT": f"{HAND_SET}::test_new_document_adds_three_tenths",
     },
     "writing/planned.py": {
         "MAX_TRIES": f"{HAND_SET}::test_summary_ends_after_four_plans_that_failed",

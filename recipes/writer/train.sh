@@ -73,5 +73,9 @@ upper="--set training.frozen=['source_words','encoder.layers.0.','encoder.layers
 train second written run-first/model 80 4e-4 $upper --set training.schedule=constant
 train third written run-second/model 260 4e-4 $upper --set training.seed=2
 
-# 5. Put the network and the ranker together.
-python "$here/../bundle.py" run-third/model start bundle
+# 5. Let the planner learn alone from all cited summaries.
+python "$here/learn_to_plan.py" run-third/model run-plan "$written/train.parquet" "$here/../folders" \
+    --valid "$written/valid.parquet"
+
+# 6. Put the network and the ranker together.
+python "$here/../bundle.py" run-plan/model start bundle

@@ -161,7 +161,7 @@ class SourceSentences:
     """The mean state of each sentence's paragraph."""
 
     @cached_property
-    def likeness_JJ(self) -> Tensor:
+    def likeness(self) -> Tensor:
         """The cosine of each two sentences' states, less the mean of all."""
         unit_JD = F.normalize(self.sentence_JD - self.sentence_JD.mean(0), dim=1)
         return unit_JD @ unit_JD.T
@@ -296,7 +296,7 @@ def sentence_facts(source: SourceSentences, plans: Sequence[Plan]) -> Tensor:
     documents = {outline.documents[paragraph] for paragraph in paragraphs}
     likeness_J = torch.zeros(len(outline))
     if used:
-        likeness_J = source.likeness_JJ[:, sorted(used)].max(1).values
+        likeness_J = source.likeness[:, sorted(used)].max(1).values
     rows = []
     for number, paragraph in enumerate(outline.paragraphs):
         first, after = outline.spans[number]

@@ -12,7 +12,8 @@ from support import EXAMPLES
 from hiersum import Cluster, Config, Document, Summarizer, load_config
 from hiersum.errors import CheckpointError, ConfigError, InputError
 from hiersum.text.documents import MAX_CHARACTERS
-from hiersum.text.paragraphs import merge_duplicates, split_document
+from hiersum.text.duplicates import merge_duplicates
+from hiersum.text.paragraphs import split_document
 from hiersum.text.words import count_words
 from hiersum.writing import extractive
 

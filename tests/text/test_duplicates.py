@@ -6,9 +6,10 @@ import random
 
 import pytest
 
+from hiersum.text.duplicates import merge_duplicates
 from hiersum.text.numbers import find_amounts
 from hiersum.text.overlap import ngram_overlap
-from hiersum.text.paragraphs import is_clone, merge_duplicates
+from hiersum.text.paragraphs import is_clone
 from hiersum.text.words import split_words
 from hiersum.types import Paragraph, Place
 
@@ -27,7 +28,7 @@ def test_near_duplicates_equal_those_found_by_comparing_every_pair(
     monkeypatch: pytest.MonkeyPatch, characters_at_once: int
 ) -> None:
     """Texts with few changes, many changes, and none; the slow exact way is the truth."""
-    monkeypatch.setattr("hiersum.text.paragraphs._CHARACTERS_AT_ONCE", characters_at_once)
+    monkeypatch.setattr("hiersum.text.duplicates._CHARACTERS_AT_ONCE", characters_at_once)
     generator = random.Random(1)
     texts = []
     for _ in range(40):

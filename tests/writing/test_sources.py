@@ -14,7 +14,8 @@ from support import EXAMPLES, REPOSITORY
 
 from hiersum.config import DataConfig
 from hiersum.text.documents import read_documents
-from hiersum.text.paragraphs import PlacedTexts, merge_duplicates, read_paragraphs
+from hiersum.text.duplicates import merge_duplicates
+from hiersum.text.paragraphs import PlacedTexts, read_paragraphs
 from hiersum.text.sentences import split_sentences
 from hiersum.types import Document, Paragraph, Place
 from hiersum.writing.sources import (

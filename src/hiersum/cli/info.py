@@ -82,7 +82,8 @@ def _describe_corpus(path: Path, *, kind: str, skip_bad: bool) -> dict[str, Any]
     """Count clusters, documents, paragraphs, duplicates, and paragraphs that copy the target."""
     from hiersum.data.corpora import counted, read_corpus, report_count
     from hiersum.data.records import BadRecords
-    from hiersum.text.paragraphs import is_clone, merge_duplicates, split_document
+    from hiersum.text.duplicates import merge_duplicates
+    from hiersum.text.paragraphs import is_clone, split_document
     from hiersum.text.words import count_words
     from hiersum.types import Paragraph
 

@@ -6,12 +6,12 @@ import pytest
 
 from hiersum.errors import ConfigError, InputError
 from hiersum.text import languages
+from hiersum.text.duplicates import merge_duplicates
 from hiersum.text.encodings import decode_text
 from hiersum.text.facts import Evidence
 from hiersum.text.labels import document_labels, document_order, speaker_of
 from hiersum.text.languages import UNKNOWN, detect_language
 from hiersum.text.messages import message_text
-from hiersum.text.duplicates import merge_duplicates
 from hiersum.text.paragraphs import is_clone, is_fragment, split_text
 from hiersum.text.tokenizer import train_tokenizer
 from hiersum.types import Document, Paragraph

@@ -93,7 +93,7 @@ def open_pretrained(
 ) -> tuple[ModelConfig, Callable[[], Network]]:
     """Check a model folder; return its config and a function that loads the network.
 
-    The weights are mapped from disk and take memory when the function is called; see
+    The file is read and checked at once, and unpacked when the function is called; see
     `from_pretrained`.
     """
     folder = fetch(name_or_directory)

@@ -80,12 +80,14 @@ class Summarizer:
         """Assemble a summarizer.
 
         Without a writer, summaries quote source sentences. The default ranker is the writer's, else
-        the one named by `ranker.kind`.
+        the one named by `ranker.kind`; a ranker that is given serves all systems.
         """
         self.config = config or Config()
-        self.writer = writer
         if ranker is None:
             ranker = writer.ranker if writer else choose_ranker(self.config.ranker.kind)
+        elif writer is not None:
+            writer = writer.ranked_by(ranker)
+        self.writer = writer
         self.ranker = ranker
         self.checker: Checker = writer.checker if writer else LexicalChecker()
         quoting = [ExtractiveWriter(name, self.ranker, self.config) for name in SYSTEMS]

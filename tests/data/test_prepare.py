@@ -9,6 +9,7 @@ import resource
 import string
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -126,6 +127,26 @@ def test_a_trained_ranker_in_the_folder_chooses_and_goes_along(tmp_path: Path, m
     assert (prepared.manifest.ranker, prepared.ranker_paths) == (None, ())
     with pytest.raises(InputError, match="was prepared with another ranker"):
         prepare_clusters([articles], tmp_path / "plain", Config(), model=model)
+
+
+def test_a_set_remembers_the_ranker_of_another_package(
+    tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Longest:
+        fingerprint = None
+
+        def scores(self, title: str, paragraphs: Sequence[Paragraph]) -> list[float]:
+            return [float(len(paragraph.text)) for paragraph in paragraphs]
+
+    monkeypatch.setattr("hiersum.ranking.ranker.load_plugin", lambda *_: Longest)
+    articles = write_lines(made_up_articles(5), tmp_path / "few.jsonl")
+    longest = load_config(None, ["ranker.kind=longest"])
+    prepared = prepare_clusters([articles], tmp_path / "out", longest, model=model)
+    assert describe(prepared)["ranker"] == "longest"
+    assert prepared.ranker_paths == ()
+    plain = load_config(None, ["ranker.kind=similarity"])
+    with pytest.raises(InputError, match=r"ranker\.plugin = longest, and now it is None"):
+        prepare_clusters([articles], tmp_path / "out", plain, model=model)
 
 
 def test_a_damaged_ranker_is_refused_before_anything_is_written(

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -394,3 +395,19 @@ def test_with_sources_names_the_speaker_of_a_quotation() -> None:
     documents = [Document("", "a.txt"), Document("", "2-ferry-workers.txt")]
     draft = DraftSentence("We sail.", (0,), 1.0, is_quoted=True)
     assert with_sources(draft, sentences, documents).shown == "Ferry workers: \u201cWe sail.\u201d"
+
+
+def test_ranker_given_to_a_summarizer_serves_its_network(tmp_path: Path) -> None:
+    class Longest:
+        fingerprint = None
+
+        def scores(self, title: str, paragraphs: Sequence[Paragraph]) -> list[float]:
+            return [float(len(paragraph.text)) for paragraph in paragraphs]
+
+    writer = NeuralWriter.load(make_folder("paper ht", tmp_path), SHORT)
+    summarizer = Summarizer(config=SHORT, ranker=Longest(), writer=writer)
+    summary = summarizer.summarize([EXAMPLES / "harbour-bridge"])
+    lengths = [len(paragraph.text) for paragraph in summary.paragraphs]
+    assert summary.system == "ht"
+    assert lengths == sorted(lengths, reverse=True)
+    assert isinstance(writer.ranker, SimilarityRanker), "the writer that was given stays as it was"

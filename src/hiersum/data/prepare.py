@@ -34,7 +34,7 @@ from hiersum.data.shards import (
 from hiersum.errors import DataError, InputError
 from hiersum.jobs.parallel import Engine, LocalEngine
 from hiersum.jobs.progress import RESUME, keeping, tracked
-from hiersum.ranking.ranker import RANKER_FILES, Ranker, choose_ranker
+from hiersum.ranking.ranker import KINDS, RANKER_FILES, Ranker, choose_ranker
 from hiersum.text.facts import Evidence, without_asides
 from hiersum.text.paragraphs import empty_clones
 from hiersum.text.sentences import split_sentences
@@ -103,7 +103,7 @@ def prepare_clusters(
         done = engine.run(partial(prepare_part, recipe=recipe), parts)
         messages: list[str] = []
         try:
-            _copy_tools(model, out, ranker=manifest.ranker)
+            _copy_tools(model, out, is_ranked=_ranked_by(manifest) in ("trained", "oracle"))
             with keeping(f"finished shards are kept in {out}: {RESUME}"):
                 total = partial(_remaining, corpora, shards)
                 for shard, skipped in tracked(done, "preparing", total):
@@ -139,9 +139,11 @@ def describe(prepared: PreparedSet) -> dict[str, Any]:
 
 
 def _ranked_by(manifest: Manifest) -> str:
-    if not manifest.config["ranker"]["is_used"]:
+    ranker = manifest.config["ranker"]
+    if not ranker["is_used"]:
         return "none"
-    return {None: "similarity", "oracle": "oracle"}.get(manifest.ranker, "trained")
+    own = {None: "similarity", "oracle": "oracle"}.get(manifest.ranker, "trained")
+    return ranker.get("plugin") or own
 
 
 def _manifest(corpora: Sequence[Path], model: Path, config: Config) -> Manifest:
@@ -150,11 +152,12 @@ def _manifest(corpora: Sequence[Path], model: Path, config: Config) -> Manifest:
     # Fails here if the ranker cannot be loaded; the oracle gets each cluster's target later.
     ranker = choose_ranker(config.ranker.kind, model, tokenizer, target="")
     values = config_to_dict(config)
+    kind = config.ranker.kind
     names = ("architecture", "profile", "graph_head")
     return Manifest(
         config={
             "data": values["data"],
-            "ranker": {"is_used": config.ranker.kind != "none"},
+            "ranker": {"is_used": kind != "none", "plugin": None if kind in KINDS else kind},
             "graph": None if config.model.graph_head is None else values["graph"],
             "model": {name: values["model"][name] for name in names},
         },
@@ -215,11 +218,9 @@ def _flat(config: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _copy_tools(model: Path, out: Path, *, ranker: str | None) -> None:
-    """Copy the tokenizer and the ranker, which the trained network will need."""
-    files: tuple[str, ...] = ()
-    if ranker is not None:  # the oracle has no files: it ranks by the targets
-        files = tuple(name for name in RANKER_FILES if (model / name).is_file())
+def _copy_tools(model: Path, out: Path, *, is_ranked: bool) -> None:
+    """Copy the tokenizer and a trained ranker, which the trained network will need."""
+    files = tuple(name for name in RANKER_FILES if is_ranked and (model / name).is_file())
     for name in (TOKENIZER, *files):
         with write_atomically(out / name) as file:
             file.write((model / name).read_bytes())

@@ -63,6 +63,10 @@ class NeuralWriter:
         ranker = choose_ranker(config.ranker.kind, model.folder, model.tokenizer)
         return cls(model, ranker, config)
 
+    def ranked_by(self, ranker: Ranker) -> NeuralWriter:
+        """Return the same writer with another ranker."""
+        return NeuralWriter(self.neural, ranker, self.config, self.checker)
+
     def save(self, directory: Path | str) -> Path:
         """Copy its model folder, with ranker, checker, card and the settings it was loaded with."""
         if self.neural.folder is None:

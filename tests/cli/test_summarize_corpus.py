@@ -217,7 +217,7 @@ def test_a_killed_process_loses_nothing_that_was_finished(corpus: Path, tmp_path
 
 
 def test_ctrl_c_says_what_is_kept_and_how_to_go_on(corpus: Path, tmp_path: Path) -> None:
-    write_clusters(make_clusters(4_000), corpus)
+    write_clusters(make_clusters(500), corpus)
     target = tmp_path / "out.jsonl"
     arguments = ["--input", str(corpus), "--output", str(target), "--system", "lexrank"]
     command = [sys.executable, "-m", "hiersum", "summarize", *arguments]

@@ -77,9 +77,9 @@ def install_table() -> str:
         lines.append(f"| `{extra}` | {purpose} | +{more['packages']} | +{more['megabytes']:,} |")
     largest = ", ".join(f"{name} {size}" for name, size in record["largest"].items())
     note = (
-        f"Megabytes are on disk, with torch's CPU build and without what Python compiles at the first "
-        f"start (another fifth); the largest are {largest}. When every install "
-        f"brought `hub` and `parquet`, it had {once['packages']} packages and {once['megabytes']:,} MB."
+        f"Megabytes are on disk, with torch's CPU build, not counting the bytecode Python compiles on "
+        f"first use (another fifth); the largest are {largest}. Before `hub` and `parquet` became "
+        f"extras, the base install had {once['packages']} packages and {once['megabytes']:,} MB."
     )
     return "\n".join([*lines, "", fill(note, 118)])
 

@@ -97,7 +97,7 @@ def test_a_document_in_another_language_is_not_read_and_that_is_said() -> None:
 def test_documents_beyond_the_limit_are_said() -> None:
     summary = make_summarizer("data.max_documents=1").summarize([ENGLISH, ENGLISH + " More.", "c"])
     assert [u.document for u in summary.unread] == [1, 2]
-    assert "beyond the first 1 documents (data.max_documents)" in summary.unread[0].reason
+    assert "beyond the first 1 documents (read more with --set" in summary.unread[0].reason
 
 
 def test_text_beyond_the_limit_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

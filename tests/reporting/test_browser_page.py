@@ -151,7 +151,8 @@ def test_a_wrong_number_of_words_is_pointed_at(open_page: Open, live_address: st
 def test_an_error_hides_the_names_of_settings(open_page: Open, live_address: str) -> None:
     page = open_page(live_address).page
     paste(page, FIRST)
-    detail = "no document could be read; the first, a.txt: beyond the limit (data.max_documents)"
+    advice = "(read more with --set data.max_documents=N)"
+    detail = f"no document could be read; the first, a.txt: beyond the limit {advice}"
     answer = {"status": 422, "json": {"detail": detail}}
     page.route("**/v1/summarize/stream", lambda route: route.fulfill(**answer))
     page.get_by_role("button", name="Summarise").click()

@@ -168,7 +168,8 @@ def test_coverage_names_documents_that_were_read_and_not_used(
 def test_coverage_hides_the_names_of_settings(
     open_page: Open, bridge: Summary, tmp_path: Path
 ) -> None:
-    unread = Unread("c.txt", "its language is de, not en (data.language=any reads all)")
+    reason = "its language is de, not en (read all with --set data.language=any)"
+    unread = Unread("c.txt", reason)
     summary = replace(bridge, unread=(unread,), sentences=bridge.sentences[:1])
     write_report(summary, tmp_path / "r.html")
     page = open_page((tmp_path / "r.html").as_uri()).page

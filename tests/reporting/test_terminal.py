@@ -145,7 +145,7 @@ def checked_summary() -> Summary:
 def test_quotation_stands_in_quotation_marks_and_says_so() -> None:
     text = shown(checked_summary(), terminal=False)
     assert "It opened. [1] \u201cIt is long.\u201d [2] Union: \u201cWe sail.\u201d [2]" in text
-    assert "In quotation marks: a sentence of the source, word for word." in text
+    assert "Sentences in quotation marks are copied word for word." in text
 
 
 def test_disputed_sentence_says_so() -> None:
@@ -156,7 +156,7 @@ def test_disputed_sentence_says_so() -> None:
 
 
 def test_summary_says_how_well_its_sentences_are_supported() -> None:
-    assert "Checked: support of at least 91% for every sentence." in shown(
+    assert "Checked: every sentence has at least 91% support." in shown(
         checked_summary(), terminal=False
     )
     assert "Checked" not in shown(make_summary(2), terminal=False)

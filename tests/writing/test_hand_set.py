@@ -56,8 +56,8 @@ def test_sentence_that_says_i_loses_four(gap: float, chosen: int) -> None:
     assert choose_main(situation(log_probs=log_probs, speaks_of_itself=[True, False])) == chosen
 
 
-def test_summary_ends_after_four_plans_that_failed() -> None:
-    """With a fifth failure nothing is planned; with four, the planner is asked again."""
+def test_summary_ends_at_the_fifth_failed_plan() -> None:
+    """With five failures nothing is planned; with four, the planner is asked again."""
     asked: list[int] = []
 
     def planner(*_: Any) -> Any:

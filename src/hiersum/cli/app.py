@@ -68,7 +68,11 @@ for function in (
 app.add_typer(build, name="build", short_help="Build clusters to train on.")
 app.add_typer(convert, name="convert", short_help="Convert released weights to a model folder.")
 app.add_typer(tokenizer, name="tokenizer", short_help="Train a vocabulary.")
-app.add_typer(humaneval, name="humaneval", short_help="Let people judge summaries.")
+app.add_typer(
+    humaneval,
+    name="humaneval",
+    short_help="Let people judge summaries: make a study, serve its pages, score the answers.",
+)
 
 
 @app.callback(invoke_without_command=True)

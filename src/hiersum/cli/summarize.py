@@ -73,7 +73,12 @@ def summarize(
         Option("--report", help="Also write an HTML page with the summary and its sources."),
     ] = None,
     input_path: Annotated[
-        Path | None, Option("--input", help="Summarise every cluster of this corpus.")
+        Path | None,
+        Option(
+            "--input",
+            help="Summarise every cluster of this corpus and write the results for programs; to read "
+            "the summaries yourself, give the file under FILES.",
+        ),
     ] = None,
     output_path: Annotated[
         Path | None,
@@ -86,7 +91,10 @@ def summarize(
     ] = None,
     with_keys: Annotated[
         bool,
-        Option("--keys", help="With -o: cite by keys ([@gazette]), with BibTeX entries in .md."),
+        Option(
+            "--keys",
+            help="With -o: cite with keys such as [@gazette]; a .md file also gets the BibTeX entries.",
+        ),
     ] = False,
     corpus: CorpusOption = "auto",
     skip_bad: SkipBadOption = False,

@@ -122,9 +122,9 @@ def _doubts(summary: Summary, *, has_colour: bool) -> Iterator[Text]:
         yield Text.assemble(mark, ": a name, number or date that no source has.")
     supports = [s.support for s in summary.sentences if s.support is not None]
     if supports:
-        yield Text(f"Checked: support of at least {min(supports):.0%} for every sentence.", "dim")
+        yield Text(f"Checked: every sentence has at least {min(supports):.0%} support.", "dim")
     if any(sentence.is_quoted for sentence in summary.sentences):
-        yield Text("In quotation marks: a sentence of the source, word for word.", "dim")
+        yield Text("Sentences in quotation marks are copied word for word.", "dim")
     for found in summary.disagreements:
         yield Text.assemble("Sources differ: ", (found.line, "bold"))
     noted = {unread.document for unread in summary.unread}

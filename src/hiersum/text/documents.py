@@ -284,7 +284,9 @@ def choose_documents(
         if number >= config.max_documents:
             reason = _beyond(config)
         elif UNKNOWN not in (wanted, language) and language != wanted:
-            reason = f"its language is {language}, not {wanted} (data.language=any reads all)"
+            reason = (
+                f"its language is {language}, not {wanted} (read all with --set data.language=any)"
+            )
         if reason:
             chosen.append(Document("", document.name, document.url))
         else:
@@ -306,7 +308,10 @@ def find_passed_over(
     """Return the documents with no used paragraph."""
     reason = "none of its paragraphs was needed"
     if on_topic_only:
-        reason += "; documents that hardly mention the title are skipped (data.on_topic_only)"
+        reason += (
+            "; documents that hardly mention the title are skipped "
+            "(read them with --set data.on_topic_only=false)"
+        )
     known = {part.document for part in unread}
     known |= {place.document for paragraph in paragraphs for place in paragraph.places}
     return [
@@ -338,7 +343,8 @@ def _cleaned(document: Document) -> Document:
 
 
 def _beyond(config: DataConfig) -> str:
-    return f"beyond the first {config.max_documents} documents (data.max_documents)"
+    limit = config.max_documents
+    return f"beyond the first {limit} documents (read more with --set data.max_documents=N)"
 
 
 def _cut_off() -> str:

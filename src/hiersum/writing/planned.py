@@ -47,7 +47,7 @@ from hiersum.writing.policy import (
 )
 
 MAX_TRIES = 4
-"""Failed plans after which a summary ends."""
+"""Failed plans that a summary survives; the next one ends it."""
 
 
 Told = Callable[[int, DraftSentence], None]
@@ -279,7 +279,7 @@ class PlannedSearch:
         if best is not None:
             reason = best.reason
             if not reason and best.support < page.min_support:
-                reason = f"supported with {best.support:.0%} only"
+                reason = f"only {best.support:.0%} support"
             sentence = DraftSentence(best.text, plan, best.support, reason=reason)
             for number, source in zip(plan, sources):
                 if source.words == best.words:  # a copy but for punctuation: quote that source

@@ -115,7 +115,7 @@ export function percentOf(support) {
 export function plainReason(reason) {
   const names = new Intl.DisplayNames("en", { type: "language" });
   return reason
-    .replace(/\s*\([a-z_]+\.[a-z_]+[^)]*\)/g, "")
+    .replace(/\s*\((?:[^()]*--set )?[a-z_]+\.[a-z_]+[^)]*\)/g, "")
     .replace(
       /its language is ([a-z]{2,3}), not ([a-z]{2,3})\b/g,
       (_, own, wanted) => `its language is ${names.of(own)}, not ${names.of(wanted)}`,

@@ -156,9 +156,15 @@ def test_disputed_sentence_says_so() -> None:
 
 
 def test_summary_says_how_well_its_sentences_are_supported() -> None:
-    assert "Checked: every sentence has at least 91% support." in shown(
+    assert "Checked: every remaining sentence has at least 91% support." in shown(
         checked_summary(), terminal=False
     )
+    summary = checked_summary()
+    own = [sentence for sentence in summary.sentences if not sentence.is_quoted]
+    quoted = [sentence for sentence in summary.sentences if sentence.is_quoted]
+    text = shown(replace(summary, sentences=tuple(own)), terminal=False)
+    assert "Checked: every sentence has at least 91% support." in text
+    assert "Checked" not in shown(replace(summary, sentences=tuple(quoted)), terminal=False)
     assert "Checked" not in shown(make_summary(2), terminal=False)
 
 

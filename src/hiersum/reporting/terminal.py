@@ -120,11 +120,13 @@ def _doubts(summary: Summary, *, has_colour: bool) -> Iterator[Text]:
     if any(sentence.unsupported for sentence in summary.sentences):
         mark = ("Red", _DOUBTFUL) if has_colour else _MARK
         yield Text.assemble(mark, ": a name, number or date that no source has.")
-    supports = [s.support for s in summary.sentences if s.support is not None]
-    if supports:
-        yield Text(f"Checked: every sentence has at least {min(supports):.0%} support.", "dim")
     if any(sentence.is_quoted for sentence in summary.sentences):
         yield Text("Sentences in quotation marks are copied word for word.", "dim")
+    written = [s for s in summary.sentences if not s.is_quoted]
+    supports = [sentence.support for sentence in written if sentence.support is not None]
+    if supports:
+        which = "every" if len(written) == len(summary.sentences) else "every remaining"
+        yield Text(f"Checked: {which} sentence has at least {min(supports):.0%} support.", "dim")
     for found in summary.disagreements:
         yield Text.assemble("Sources differ: ", (found.line, "bold"))
     noted = {unread.document for unread in summary.unread}

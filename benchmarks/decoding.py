@@ -90,7 +90,10 @@ class T5Searches:
         self.theirs = T5ForConditionalGeneration(T5Config(**T5_SHAPE)).eval()
         # As drawn, all pieces are nearly alike; with scores as spread as a trained network's, one
         # rounding does not decide.
-        torch.nn.init.normal_(self.theirs.lm_head.weight, std=0.2)
+        # As drawn, transformers ties the output to the embedding whatever the config says.
+        output = torch.nn.init.normal_(torch.empty_like(self.theirs.lm_head.weight), std=0.2)
+        self.theirs.lm_head.weight = torch.nn.Parameter(output)
+        self.theirs.config.tie_word_embeddings = False
         with tempfile.TemporaryDirectory() as folder:
             self.theirs.save_pretrained(folder)
             network = from_pretrained(convert_t5(folder, Path(folder) / "ours", global_layers=1))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,18 +16,16 @@ from hiersum.cli.options import (
     JsonOption,
     MarkdownOption,
     SetOption,
+    WorkersOption,
     check_exists,
     check_one_format,
     note,
 )
 from hiersum.config import load_config
+from hiersum.errors import InputError, check_extra
 
 if TYPE_CHECKING:
     from hiersum.evaluation.comparison import Report
-import os
-
-from hiersum.cli.options import WorkersOption
-from hiersum.errors import InputError, check_extra
 
 _FILES = "one per line (.txt), records with a summary (.jsonl .json .parquet), or a corpus"
 PredictionsArgument = Annotated[Path, Argument(callback=check_exists, help=f"Summaries: {_FILES}.")]

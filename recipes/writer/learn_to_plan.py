@@ -31,7 +31,7 @@ from hiersum.jobs.atomic import replacing
 from hiersum.jobs.progress import tracked
 from hiersum.model.folder import TOKENIZER, from_pretrained, save_pretrained
 from hiersum.model.network import EncoderDecoder
-from hiersum.model.planner import Outline, Plan, Planner, SourceSentences
+from hiersum.model.planner import Outline, Plan, Planner, SourceSentences, choice_loss
 from hiersum.pretrained import recommended_settings
 from hiersum.ranking.ranker import choose_ranker
 from hiersum.text.tokenizer import Tokenizer
@@ -110,20 +110,6 @@ def lessons(folder: Path) -> Iterator[Lesson]:
         yield Lesson(source, tensors["ended"], list(map(tuple, record["plans"])))
 
 
-def log_probs_of(planner: Planner, lesson: Lesson) -> Tensor:
-    """Return log_prob_KJ of all choices at each boundary; the last column is the stop."""
-    history = [lesson.plans[:number] for number in range(len(lesson.plans) + 1)]
-    states_KD = planner.boundaries(lesson.ended)
-    scores_KJ: Tensor = planner(states_KD, lesson.source, history)
-    return scores_KJ.log_softmax(-1)
-
-
-def loss_of(log_prob_KJ: Tensor, plans: Sequence[Plan]) -> Tensor:
-    """Return the cross entropy of the plans' sentences and of the stop, summed over boundaries."""
-    chosen = [log_prob_KJ[number, list(plan)].mean() for number, plan in enumerate(plans)]
-    return -torch.stack([*chosen, log_prob_KJ[-1, -1]]).sum()
-
-
 def train(planner: Planner, learned: Sequence[Lesson], seed: int) -> None:
     """Teach the planner's choice of main sentences; how sentences join stays as it is."""
     torch.manual_seed(seed)
@@ -148,7 +134,10 @@ def train(planner: Planner, learned: Sequence[Lesson], seed: int) -> None:
             order = list(range(len(learned)))
             draw.shuffle(order)
         batch = [learned[order.pop()] for _ in range(BATCH_SIZE)]
-        losses = [loss_of(log_probs_of(planner, lesson), lesson.plans) for lesson in batch]
+        losses = [
+            choice_loss(planner.choices(lesson.ended, lesson.source, lesson.plans), lesson.plans)
+            for lesson in batch
+        ]
         num_choices = sum(len(lesson.plans) + 1 for lesson in batch)
         optimizer.zero_grad()
         (torch.stack(losses).sum() / num_choices).backward()
@@ -164,8 +153,8 @@ def measure(planner: Planner, held_out: Sequence[Lesson]) -> str:
     planner.eval()
     losses, planned, cited = [], [], []
     for lesson in held_out:
-        log_prob_KJ = log_probs_of(planner, lesson)
-        losses.append(float(loss_of(log_prob_KJ, lesson.plans)) / (len(lesson.plans) + 1))
+        log_prob_KJ = planner.choices(lesson.ended, lesson.source, lesson.plans)
+        losses.append(float(choice_loss(log_prob_KJ, lesson.plans)) / (len(lesson.plans) + 1))
         paragraphs = lesson.source.outline.paragraphs
         for number, plan in enumerate(lesson.plans):
             of_sentences_J = log_prob_KJ[number, :-1].clone()

@@ -269,23 +269,29 @@ class Planner(nn.Module):
         stop after the last; and the binary cross entropy of the joining sentences.
         """
         boundary_KD = self.boundaries(ended_KD)
-        history = [plans[:number] for number in range(len(plans) + 1)]
-        log_prob_KJ = self(boundary_KD, source, history).float().log_softmax(-1)
-        wanted_KJ = torch.zeros_like(log_prob_KJ)
-        joined_KJ = torch.zeros_like(log_prob_KJ[:-1, :-1])
-        for number, plan in enumerate(plans):
-            wanted_KJ[number, list(plan)] = 1 / len(set(plan))
-            joined_KJ[number, list(plan)] = 1
-        wanted_KJ[-1, -1] = 1
         main = [plan[0] for plan in plans]
         join_KJ = self.joining(boundary_KD[:-1], source, main).float()
+        joined_KJ = torch.zeros_like(join_KJ)
         is_other_KJ = torch.ones_like(join_KJ)
-        is_other_KJ[range(len(main)), main] = 0
+        for number, plan in enumerate(plans):
+            joined_KJ[number, list(plan)] = 1
+            is_other_KJ[number, plan[0]] = 0
         joins = F.binary_cross_entropy_with_logits(
             join_KJ, joined_KJ, weight=is_other_KJ, reduction="sum"
         )
-        total: Tensor = joins - (wanted_KJ * log_prob_KJ).sum()
-        return total
+        return joins + choice_loss(self.choices(ended_KD, source, plans), plans)
+
+    def choices(self, ended_KD: Tensor, source: SourceSentences, plans: Sequence[Plan]) -> Tensor:
+        """Return log_prob_KJ of each sentence and of the stop, given the plans before."""
+        history = [plans[:number] for number in range(len(plans) + 1)]
+        scores_KJ: Tensor = self(self.boundaries(ended_KD), source, history)
+        return scores_KJ.float().log_softmax(-1)
+
+
+def choice_loss(log_prob_KJ: Tensor, plans: Sequence[Plan]) -> Tensor:
+    """Return the cross entropy of the plans' sentences and of the stop, summed over boundaries."""
+    chosen = [log_prob_KJ[number, list(set(plan))].mean() for number, plan in enumerate(plans)]
+    return -torch.stack([*chosen, log_prob_KJ[-1, -1]]).sum()
 
 
 def sentence_facts(source: SourceSentences, plans: Sequence[Plan]) -> Tensor:

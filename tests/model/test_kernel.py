@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch.nn.functional as F
+from support import skip_unless_ci
 
 from hiersum.model import kernel
 from hiersum.model.decoder_state import TiledSourceBlock, keep_sources, source_blocks
@@ -32,7 +33,7 @@ def _cached(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def needs_kernel() -> None:
     if kernel._kernel() is None:
-        pytest.skip("no C compiler that makes the kernel")
+        skip_unless_ci("no C compiler that makes the kernel")
 
 
 @pytest.mark.parametrize("width", kernel.HEAD_WIDTHS)
